@@ -1,4 +1,7 @@
-"""The oracles: functions that judge source and follow-up answers and return a verdict."""
+"""The oracles: functions that judge source and follow-up answers and return a verdict.
+
+Each raises `OracleError` if an argument is invalid; a docstring says only what else raises one.
+"""
 
 import pkgutil
 from importlib import import_module
@@ -31,6 +34,8 @@ from pytest_recsys_mt.oracles.curve import curve as curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
 from pytest_recsys_mt.oracles.direction import decreases as decreases
 from pytest_recsys_mt.oracles.direction import increases as increases
+from pytest_recsys_mt.oracles.direction import not_increased as not_increased
+from pytest_recsys_mt.oracles.direction import same_score as same_score
 from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_kept
 from pytest_recsys_mt.oracles.faults import complete_list as complete_list
 from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
@@ -46,8 +51,7 @@ from pytest_recsys_mt.oracles.never_differs import never_differs as never_differ
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias as no_position_bias
 from pytest_recsys_mt.oracles.not_behind import ahead_when_cold as ahead_when_cold
 from pytest_recsys_mt.oracles.not_behind import not_behind as not_behind
-from pytest_recsys_mt.oracles.not_increased import not_increased as not_increased
-from pytest_recsys_mt.oracles.not_lifted import not_lifted as not_lifted
+from pytest_recsys_mt.oracles.not_promoted import not_lifted as not_lifted
 from pytest_recsys_mt.oracles.not_promoted import not_promoted as not_promoted
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
 from pytest_recsys_mt.oracles.paper import paper_t_test as paper_t_test
@@ -58,10 +62,9 @@ from pytest_recsys_mt.oracles.popularity_metric import (
 from pytest_recsys_mt.oracles.representative import representative as representative
 from pytest_recsys_mt.oracles.same_answer import same_answer as same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits as same_hits
-from pytest_recsys_mt.oracles.same_order import same_order as same_order
+from pytest_recsys_mt.oracles.same_ranking import same_order as same_order
 from pytest_recsys_mt.oracles.same_ranking import same_ranking as same_ranking
-from pytest_recsys_mt.oracles.same_score import same_score as same_score
-from pytest_recsys_mt.oracles.same_set import same_set as same_set
+from pytest_recsys_mt.oracles.same_ranking import same_set as same_set
 from pytest_recsys_mt.oracles.scores.aplt import aplt as aplt
 from pytest_recsys_mt.oracles.scores.arp import arp as arp
 from pytest_recsys_mt.oracles.scores.compliance import complies as complies

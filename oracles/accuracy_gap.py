@@ -12,29 +12,22 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 class RateDifference(Mean):
-    """Bounds for the difference of the rates of two groups, each at half the error rate.
-
-    They are valid for any sizes, but conservative (Bonferroni over the exact bounds of both).
-    """
+    """Bounds for the difference of two rates, conservative for any sizes: Bonferroni over the exact bounds of both."""
 
     def __init__(self, first: Rate, second: Rate) -> None:
         self.estimate = first.estimate - second.estimate
         self._first, self._second = first, second
 
     def lower(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self._first.lower(alpha / 2) - self._second.upper(alpha / 2)
 
     def upper(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self._first.upper(alpha / 2) - self._second.lower(alpha / 2)
 
     def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return _smallest(lambda alpha: self.lower(alpha) > value)
 
     def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return _smallest(lambda alpha: self.upper(alpha) < value)
 
 
@@ -62,9 +55,6 @@ def accuracy_gap(
         A verdict whose `estimate` is the accuracy on the other items minus that on the rare ones. The
         ``figures`` give both, and the shares of rare items among wrong and among right answers (figure
         10 of the paper). Not applicable if a group is empty.
-
-    Raises:
-        OracleError: If the margin is not a number of at least 0.
     """
     not_negative("accuracy_gap", "margin", margin)
     told = {"column": False, **details_of(choices, details=details)}

@@ -41,16 +41,13 @@ def at_least(
         answers: Answers of either side.
         score: A name from `oracles.scores.score.SCORES`, ``hit@k``, ``ndcg@k``, ``mrr@k``, a name from
             `oracles.aggregates.measures.AGGREGATES`, or a `Score` or an `Aggregate` of your own.
-        threshold: The smallest allowed mean, in the unit of the score.
+        threshold: The limit of the mean, in the unit of the score.
         slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
         the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
         answers have no such score are not applicable. If an aggregate is undefined, no user is applicable.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge(
         "at_least", answers, score, "at least", finite("at_least", "threshold", threshold), slices
@@ -69,18 +66,9 @@ def at_most(
     Example:
         assert at_most(recsys.run(), "hallucination@5", 0.05)
 
-    Args:
-        answers: As in `at_least`.
-        score: As in `at_least`.
-        threshold: The largest allowed mean, in the unit of the score.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
-
     Returns:
-        As in `at_least`: ``holds`` if the upper bound is below the threshold, ``violated`` if the
+        As in `at_least`, whose arguments it has: ``holds`` if the upper bound is below the threshold, ``violated`` if the
         lower bound is above it.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge(
         "at_most", answers, score, "at most", finite("at_most", "threshold", threshold), slices
@@ -99,18 +87,9 @@ def within(
     Example:
         assert within(recsys.run(), "log_popularity_difference", 0.2)
 
-    Args:
-        answers: As in `at_least`.
-        score: As in `at_least`, for example ``log_popularity_difference``.
-        threshold: The largest allowed absolute mean, above 0, in the unit of the score.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
-
     Returns:
-        As in `at_least`: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
+        As in `at_least`, whose arguments it has, but the threshold is above 0: ``holds`` if both bounds are nearer to 0 than the threshold (two one-sided
         tests), ``violated`` if the mean is farther from 0.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if not_negative("within", "threshold", threshold) == 0:
         raise OracleError(
@@ -160,13 +139,15 @@ def _judge(
     )
 
 
-def score_values(sample: Sample, context: Context, score: Score) -> Effects:
-    """The mean score of each user's answers.
+def scores_of(answers: Answers, score: Score) -> tuple[Sample, Effects]:
+    """All answers of one side that may have the score, and their `score_values`."""
+    sample = answers.sample()
+    sample = sample.whole() if score.unread else sample
+    return sample, score_values(sample, answers.context, score)
 
-    Returns:
-        One value per user with a scored answer. Users without any recommendation are errors. Users
-        whose answers have no such score are not applicable.
-    """
+
+def score_values(sample: Sample, context: Context, score: Score) -> Effects:
+    """The mean score of each user's answers; users whose answers have no such score are not applicable."""
     rows: list[int] = []
     values: list[float] = []
     left_out = 0

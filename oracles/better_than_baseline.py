@@ -44,10 +44,6 @@ def better_than_baseline(
         margin, ``violated`` if its upper one is not; ``inconclusive`` also if more answers were missed
         than the run allows. The ``figures`` give both accuracies, and the number of questions that
         only the model, and only the baseline, answered rightly.
-
-    Raises:
-        OracleError: If the margin is out of range, or the baseline lacks a question or has a value
-            outside of [0, 1].
     """
     finite("better_than_baseline", "margin", margin)
     if not -1 <= margin < 1:

@@ -41,9 +41,6 @@ def better_than_chance(
         ``inconclusive`` if more answers were missed than the run allows (`Context.missed_limit`). Its
         `per_user` has 1 for each question with a right answer and 0 for each other one. Its details
         contain a ``dimension`` with Wilson's 95 % interval.
-
-    Raises:
-        OracleError: If the threshold is out of range.
     """
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:

@@ -42,9 +42,6 @@ def cand_dif(first: float, random: float) -> float | None:
     Returns:
         0 if the place does not matter. ``inf`` if only `first` is 1, ``-inf`` if only `random`
         is 1. None if both are 1, because they cannot be compared.
-
-    Raises:
-        OracleError: If an accuracy is not in [0, 1].
     """
     for name, value in (("first", first), ("random", random)):
         if not 0 <= value <= 1:
@@ -75,9 +72,6 @@ def cand_dif_within(
         ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the
         approximate bounds of the jackknife over users. The reason gives both accuracies and their
         difference. Not applicable if an accuracy is 1, inconclusive if it is 1 without one of the users.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     named = metric_named(metric)
     oracle = f"cand_dif_within:{named.name}"

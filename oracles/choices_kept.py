@@ -47,9 +47,6 @@ def accuracy_kept(
         ``holds`` if its upper bound is within the margin, ``violated`` if its lower one is not. The
         ``figures`` give both accuracies, the share of questions answered differently, and the change
         relative to the accuracy of the source.
-
-    Raises:
-        OracleError: If the margin is not a number or the sides share no question.
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
@@ -124,9 +121,6 @@ def same_choices(
         accuracies in percent, their mean and their variance (over the forms without the source, divisor
         n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
         examples show questions whose answer changed.
-
-    Raises:
-        OracleError: If the limit is out of range or the sides share no question.
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
@@ -194,9 +188,6 @@ def relative_change(source: float, followup: float) -> float | None:
     Returns:
         ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The
         percentages in the text of the LRWorld paper divide by the follow-up instead.
-
-    Raises:
-        OracleError: If either is not finite.
     """
     arguments.finite("relative_change", "source", source)
     arguments.finite("relative_change", "followup", followup)

@@ -44,9 +44,6 @@ def constant_answer(
         choices would do that with probability at most alpha. The ``figures`` in its details give
         ``position_entropy`` (of the chosen places: 0 for a constant answer, 1 for uniform choices) and
         ``position_p`` (chi-square test of uniform choices; None without enough answers).
-
-    Raises:
-        OracleError: If the limit is out of range.
     """
     if not 1 / choices.options < limit < 1:
         raise OracleError(
@@ -101,8 +98,7 @@ def entropy(places: list[int], options: int) -> float:
 def uniform_p(places: list[int], options: int) -> float | None:
     """P-value of Pearson's chi-square test that all places are chosen equally often.
 
-    Returns:
-        None below five answers per option, because the chi-square approximation fails there.
+    None below five answers per option, because the chi-square approximation fails there.
     """
     if len(places) < 5 * options:
         return None

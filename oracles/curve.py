@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.benchmark import scores_of
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
@@ -30,17 +30,12 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     Returns:
         Position, mean, and its lower and upper one-sided (1 - alpha) bounds, in the given order.
         Positions without a scored user are left out, and those where too many answers could not be read.
-
-    Raises:
-        OracleError: If there is no such score.
     """
     named = score_named(score)
     points = []
     for place, answers in sides.items():
         context = answers.context
-        sample = answers.sample()
-        sample = sample.whole() if named.unread else sample
-        values = score_values(sample, context, named)
+        sample, values = scores_of(answers, named)
         unread = len(sample.unread)
         if too_many_unread(sample, context):
             continue

@@ -55,9 +55,6 @@ def different_ranking(
 
     Returns:
         ``holds`` if the mean loss is above the margin, ``violated`` if it is below.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return judge_agreement(
         "different_ranking",

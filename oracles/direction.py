@@ -1,9 +1,10 @@
-"""A score of the answers must move in a stated direction."""
+"""A score of the answers must move in a stated direction, or stay."""
 
 import dataclasses
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
@@ -17,7 +18,7 @@ from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import spoken
 
-__all__ = ["decreases", "increases"]
+__all__ = ["decreases", "increases", "not_increased", "same_score"]
 
 
 def increases(
@@ -40,15 +41,13 @@ def increases(
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
         score: As in `at_least`: a name, a `Score` or an `Aggregate`.
-        margin: By how much the mean user's score must rise, in the unit of the score, 0 or more.
+        margin: By how much the mean user's score must (or, of a promise against it, may) move, in the unit of the
+            score, 0 or more.
         slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
 
     Returns:
         ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
         0, an effect of exactly 0 stays inconclusive.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return judge_score("increases", "at least", 1, source, followup, score, margin, slices)
 
@@ -63,44 +62,64 @@ def decreases(
 ) -> Verdict:
     """The follow-up must score lower than the source by at least the margin.
 
-    This mirrors `increases`: the effect of a user is the source's mean score minus the follow-up's.
+    The effect of a user is the source's mean score minus the follow-up's. All else is as in `increases`.
 
     Example:
         assert decreases(recsys.run(), recsys.run(popularity_prompt("minimize")), margin=0.1)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        score: As in `at_least`: a name, a `Score` or an `Aggregate`.
-        margin: By how much the mean user's score must fall, in the unit of the score, 0 or more.
-        slices: Groups of users to judge too, as in `same_ranking`; not for an `Aggregate`.
-
-    Returns:
-        As in `increases`.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return judge_score("decreases", "at least", -1, source, followup, score, margin, slices)
 
 
-def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
-    """The signed difference of each user's mean scores, or of an aggregate.
+def not_increased(
+    source: Answers,
+    followup: Answers,
+    score: str | Score | Aggregate,
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
+    """The mean score must not rise by more than the margin; it may fall by any amount.
 
-    Args:
-        pairs: The answers of both sides.
-        context: Holds the data that scores need.
-        score: The score of one answer, or the aggregate of one answer of every user.
-        sign: 1 for follow-up minus source, -1 for the reverse.
+    Effect and arguments are those of `increases`.
+
+    Example:
+        assert not_increased(source, followup, "log_popularity", margin=0.05)
 
     Returns:
-        One effect per user with a scored answer on both sides.
+        ``holds`` if the mean difference is below the margin, ``violated`` if it is above.
     """
+    return judge_score("not_increased", "at most", 1, source, followup, score, margin, slices)
+
+
+def same_score(
+    source: Answers,
+    followup: Answers,
+    score: str | Score | Aggregate = "log_popularity",
+    margin: float = 0.2,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
+    """The mean score must neither fall nor rise by more than the margin.
+
+    Effect and arguments are those of `increases`, but the margin is above 0. Two one-sided tests (Schuirmann 1987, J. Pharmacokinet.
+    Biopharm. 15) show that the mean lies within the margin.
+
+    Example:
+        assert same_score(source, followup, "log_popularity", margin=0.2)
+
+    Returns:
+        ``holds`` if the mean changes by less than the margin, ``violated`` if by more.
+    """
+    return judge_score("same_score", "within", 1, source, followup, score, margin, slices)
+
+
+def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
+    """The difference of each user's mean scores, or of an aggregate: follow-up minus source, times `sign`."""
     if isinstance(score, Aggregate):
         return aggregate_difference(pairs, context, score, sign)
     left_out = 0
 
-    def difference(source: Asked, followup: Asked) -> float:
+    def difference(source: Asked, followup: Asked, context: Context) -> float:
         nonlocal left_out
         before, missing_before = mean_score(source, context, score)
         after, missing_after = mean_score(followup, context, score)
@@ -110,7 +129,7 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
         return sign * (after - before)
 
     low, high = span_of(score, pairs, context)
-    effects = paired_differences(pairs, difference, high - low)
+    effects = paired_differences(pairs, context, difference, high - low)
     if left_out:
         note = f"{left_out} recommended items without {score.name} left out"
         return dataclasses.replace(effects, note=note)
@@ -131,12 +150,17 @@ def judge_score(
     named = measure_named(score)
     oracle = f"{oracle}:{named.name}"
     least = not_negative(oracle, "margin", margin)
+    moved = "change" if promise == "within" else "rise" if sign > 0 else "fall"
+    if promise == "within" and least == 0:
+        raise OracleError(
+            f"{oracle}: no test can show that a mean stays exactly the same; margin must be above 0"
+        )
     claim = Claim(
         oracle,
         promise,
         least,
         ask_everybody=isinstance(named, Aggregate),
-        measures=f"{'rise' if sign > 0 else 'fall'} of {spoken(named.name)}",
+        measures=f"{moved} of {spoken(named.name)}",
         slices=sliced(oracle, slices, named),
     )
     return judge_pair(source, followup, claim, partial(score_effects, score=named, sign=sign))

@@ -1,16 +1,11 @@
 """What a user excludes must not be recommended."""
 
-from __future__ import annotations
-
 import re
+from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import paired_differences
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.verdict import Verdict
 
@@ -34,35 +29,25 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
     Returns:
         ``holds`` if the mean share is below the margin, ``violated`` if it is above. Users for whom nothing on
         offer is excluded are not applicable.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
-    claim = Claim(
-        "exclusion_kept",
-        "at most",
-        share("exclusion_kept", "margin", margin),
-        measures="share of places with what the user excluded",
-    )
-    return judge_pair(source, followup, claim, _shares)
+    told = "share of places with what the user excluded"
+    measure = partial(paired_differences, number=_share)
+    return judge_mean("exclusion_kept", "at most", source, followup, margin, told, measure)
 
 
-def _shares(pairs: Pairs, context: Context) -> Effects:
-    def number(source: Asked, followup: Asked) -> float:
-        instructions = [asked.request.instruction for asked in (source, followup)]
-        before, after = (set(re.findall(r'"([^"]+)"', text)) for text in instructions)
-        offer = offer_of(followup, context)
-        banned = {item for item in offer if (after - before) & _genres(item, context)}
-        if not banned:
-            raise NotApplicable("the instruction excludes no genre of what is offered")
-        places = min(followup.request.k, len(offer))
-        named = [
-            sum(item in banned for item in dict.fromkeys(answer.items[:places]))
-            for answer in followup.answers
-        ]
-        return sum(named) / len(named) / places
-
-    return paired_differences(pairs, number, 1.0)
+def _share(source: Asked, followup: Asked, context: Context) -> float:
+    instructions = [asked.request.instruction for asked in (source, followup)]
+    before, after = (set(re.findall(r'"([^"]+)"', text)) for text in instructions)
+    offer = offer_of(followup, context)
+    banned = {item for item in offer if (after - before) & _genres(item, context)}
+    if not banned:
+        raise NotApplicable("the instruction excludes no genre of what is offered")
+    places = min(followup.request.k, len(offer))
+    named = [
+        sum(item in banned for item in dict.fromkeys(answer.items[:places]))
+        for answer in followup.answers
+    ]
+    return sum(named) / len(named) / places
 
 
 def _genres(item: str, context: Context) -> set[str]:

@@ -33,11 +33,8 @@ def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None 
         slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
-        ``holds`` if the share of users with a repeat in any answer is below the margin,
-        ``violated`` if it is above.
-
-    Raises:
-        OracleError: If an argument is invalid.
+        ``holds`` if the share of users with the fault in any answer is below the margin, ``violated`` if it
+        is above.
     """
     return _judge("no_repeats", answers, margin, slices, _repeats, "an item named twice")
 
@@ -50,20 +47,10 @@ def only_candidates(
     The offer is the candidates of the request. Without candidates, it is the catalogue minus the items that
     the user is known to have. So items already seen and invented titles are faults.
 
+    Arguments and verdict are as in `no_repeats`.
+
     Example:
         assert only_candidates(recsys.run(), margin=0.05)
-
-    Args:
-        answers: Answers of either side.
-        margin: The largest share of users with a faulty answer, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the share of users with an item not offered in any answer is below the margin,
-        ``violated`` if it is above.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge(
         "only_candidates", answers, margin, slices, _strays, "an item that was not offered"
@@ -75,20 +62,10 @@ def complete_list(
 ) -> Verdict:
     """Every answer must name k different items, or all offered items if there are fewer than k.
 
+    Arguments and verdict are as in `no_repeats`.
+
     Example:
         assert complete_list(recsys.run(), margin=0.05)
-
-    Args:
-        answers: Answers of either side.
-        margin: The largest share of users with a faulty answer, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the share of users with a shorter answer is below the margin, ``violated`` if
-        it is above.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge(
         "complete_list", answers, margin, slices, _short, "too few items", silence_counts=True
@@ -118,37 +95,28 @@ def _judge(
     silence_counts: bool = False,
 ) -> Verdict:
     def measure(sample: Sample, context: Context) -> Effects:
-        return _fault_rate(sample, context, faulty, silence_counts)
+        # Users without any answer can only be too short.
+        rows = [
+            row
+            for row, asked in enumerate(sample.asked)
+            if silence_counts or any(answer.items for answer in asked.answers)
+        ]
+        users = len(rows)
+        effect, shown = np.zeros(users), np.zeros(users, np.intp)
+        for place, asked in enumerate(sample.asked[row] for row in rows):
+            offer = offer_of(asked, context)
+            faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
+            first = next(faults, None)
+            if first is not None:
+                effect[place], shown[place] = 1.0, first
+        return Effects(
+            rows=np.array(rows, np.intp),
+            effect=effect,
+            reach=(0.0, 1.0),
+            errors=counted(NO_ANSWER, len(sample.asked) - users),
+            shown=shown,
+        )
 
     most = share(oracle, "margin", margin)
     claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}", slices=slices)
     return judge_sample(answers, claim, measure)
-
-
-def _fault_rate(
-    sample: Sample,
-    context: Context,
-    faulty: Callable[[Recommendation, Asked, Offer], bool],
-    silence_counts: bool,
-) -> Effects:
-    """Whether any answer of a user is faulty; users without any answer can only be too short."""
-    rows = [
-        row
-        for row, asked in enumerate(sample.asked)
-        if silence_counts or any(answer.items for answer in asked.answers)
-    ]
-    users = len(rows)
-    effect, shown = np.zeros(users), np.zeros(users, np.intp)
-    for place, asked in enumerate(sample.asked[row] for row in rows):
-        offer = offer_of(asked, context)
-        faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
-        first = next(faults, None)
-        if first is not None:
-            effect[place], shown[place] = 1.0, first
-    return Effects(
-        rows=np.array(rows, np.intp),
-        effect=effect,
-        reach=(0.0, 1.0),
-        errors=counted(NO_ANSWER, len(sample.asked) - users),
-        shown=shown,
-    )

@@ -67,9 +67,6 @@ def low_churn(
     Returns:
         ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive if
         answers to the same request agree by at most `beyond`, because then no change could count.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if not 0 <= beyond < 1:
         raise OracleError(f"low_churn:{similarity}: beyond must lie in [0, 1), got {beyond!r}")

@@ -53,9 +53,6 @@ def monotone(
     Returns:
         A verdict with the loss and the bounds of the worst step. The reason lists all steps. Steps
         without an applicable user are listed but not judged.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     named = measure_named(score)
     oracle = f"monotone:{named.name}"

@@ -4,19 +4,15 @@ The height of items is 1 if they take the first places of an answer and 0 if it 
 measured for the neighbours (`pytest_recsys_mt.datasets.neighbours`) of the items whose rating differs between
 the two requests, of those that one history has and the other has not, or else of the latest item of the follow-up, if
 it has moved. Only neighbours that both requests offer count.
-The effect of a user is the difference of both sides' mean heights. No noise floor is needed: noise does not
-bias a mean difference.
+The effect of a user is the difference of both sides' mean heights.
 """
 
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.difference import paired_differences
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.claim import Promise
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.scores.height import mean_height_of
 from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.requests import Request
@@ -44,9 +40,6 @@ def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0
     Returns:
         ``holds`` if the mean fall is below the margin, ``violated`` if it is above. Users with no offered
         neighbour of a changed item are not applicable.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge("neighbours_not_lowered", "at most", -1, source, followup, margin)
 
@@ -54,19 +47,10 @@ def neighbours_not_lowered(source: Answers, followup: Answers, margin: float = 0
 def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must not stand higher in the follow-up's answers.
 
+    All else is as in `neighbours_not_lowered`; see `pytest_recsys_mt.relations.dislike_item`.
+
     Example:
         assert neighbours_not_raised(recsys.run(), recsys.run(dislike_item), margin=0.02)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.dislike_item`).
-        margin: By how much the mean height of the neighbours may rise, in (0, 1).
-
-    Returns:
-        As in `neighbours_not_lowered`.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge("neighbours_not_raised", "at most", 1, source, followup, margin)
 
@@ -74,20 +58,13 @@ def neighbours_not_raised(source: Answers, followup: Answers, margin: float = 0.
 def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must stand higher in the follow-up's answers by at least the margin.
 
+    All else is as in `neighbours_not_lowered`; see `pytest_recsys_mt.relations.choose_again`.
+
     Example:
         assert neighbours_raised(recsys.run(), recsys.run(choose_again), margin=0.02)
 
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.choose_again`).
-        margin: By how much the mean height of the neighbours must rise, in (0, 1).
-
     Returns:
-        ``holds`` if the mean rise is above the margin, ``violated`` if it is below. Users with no offered
-        neighbour of a changed item are not applicable.
-
-    Raises:
-        OracleError: If an argument is invalid.
+        ``holds`` if the mean rise is above the margin, ``violated`` if it is below.
     """
     return _judge("neighbours_raised", "at least", 1, source, followup, margin)
 
@@ -95,19 +72,10 @@ def neighbours_raised(source: Answers, followup: Answers, margin: float = 0.02) 
 def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02) -> Verdict:
     """What is like a changed item must stand lower in the follow-up's answers by at least the margin.
 
+    All else is as in `neighbours_raised`; see `pytest_recsys_mt.relations.forget_item`.
+
     Example:
         assert neighbours_lowered(recsys.run(), recsys.run(forget_item), margin=0.02)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to requests with a changed history (`pytest_recsys_mt.relations.forget_item`).
-        margin: By how much the mean height of the neighbours must fall, in (0, 1).
-
-    Returns:
-        As in `neighbours_raised`.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return _judge("neighbours_lowered", "at least", -1, source, followup, margin)
 
@@ -115,23 +83,14 @@ def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02)
 def _judge(
     oracle: str, promise: Promise, sign: int, source: Answers, followup: Answers, margin: float
 ) -> Verdict:
-    moved = "rise" if sign > 0 else "fall"
-    claim = Claim(
-        oracle,
-        promise,
-        share(oracle, "margin", margin),
-        measures=f"{moved} of what is like the changed item",
-    )
-    return judge_pair(source, followup, claim, partial(_effects, sign=sign))
-
-
-def _effects(pairs: Pairs, context: Context, sign: int) -> Effects:
-    def rise(before: Asked, after: Asked) -> float:
+    def rise(before: Asked, after: Asked, context: Context) -> float:
         near = _neighbours(before, after, context)
         k = min(before.request.k, after.request.k)
         return sign * (mean_height_of(after, near, k) - mean_height_of(before, near, k))
 
-    return paired_differences(pairs, rise, 1.0)
+    told = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
+    measure = partial(paired_differences, number=rise)
+    return judge_mean(oracle, promise, source, followup, margin, told, measure)
 
 
 def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:

@@ -52,7 +52,7 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
         no longer differ when asked again. `estimate` is the share of users whose answers differ.
 
     Raises:
-        OracleError: If an argument is invalid, or the recommender does not declare itself
+        OracleError: If the recommender does not declare itself
             deterministic.
     """
     two_sides("never_differs", source, followup)

@@ -48,9 +48,6 @@ def no_position_bias(
         exact permutation test rejects at alpha, and the largest effect is beyond the margin. So if
         places do not matter, the verdict is ``violated`` with probability at most alpha. Users without
         a held-out item among their candidates are not applicable.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     named = metric_named(metric)
     oracle = f"no_position_bias:{named.name}"
@@ -63,59 +60,27 @@ def no_position_bias(
         ask_everybody=True,
         measures=f"largest difference of {named.name} between places",
     )
-    seen: list[_Found] = []
+    seen: list[tuple[Effects, Floats, Integers]] = []
 
     def measure(sample: Sample, context: Context) -> Effects:
         seen.append(_found(sample, named, groups))
-        return seen[-1].effects(groups)
+        return seen[-1][0]
 
     verdict = assess(answers, claim, measure)
     if verdict.interval is not None and verdict.estimate is not None:
-        verdict = _tested(verdict, seen[-1], answers.context.alpha, margin)
+        effects, values, places = seen[-1]
+        p_value = position_test(values, places.tolist())[1]
+        verdict = _tested(verdict, p_value, effects.note, answers.context.alpha, margin)
     return answers.context.report(verdict)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Found:
-    """The metric of each user, and the group of places of each held-out item."""
-
-    rows: list[int]
-    values: Floats
-    places: Integers
-    told: str
-    not_applicable: Counter[str]
-    silent: int
-
-    def effects(self, groups: int) -> Effects:
-        alone = len(np.unique(self.places)) < 2
-        mean = GroupEffects(self.values, self.places, groups) if len(self.rows) else None
-        return Effects(
-            rows=np.array(self.rows, np.intp),
-            effect=self.values - self.values.mean() if len(self.rows) else self.values,
-            reach=(-1.0, 1.0),
-            mean=mean,
-            not_applicable=self.not_applicable,
-            errors=counted(NO_ANSWER, self.silent),
-            obstacle="all held-out items stand in one group of places; shuffle the candidates"
-            if alone
-            else "",
-            note=self.told,
-            approximate=True,
-        )
-
-
 class GroupEffects(Mean):
-    """Joint bounds on the effects of all groups; a `bounds.Mean`.
+    """Joint bounds on the effects of all groups of places; a `bounds.Mean` of metrics in [0, 1] and places, ``(n,)``.
 
     The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
     Welch's t at the error rate over the number of groups. One user of accuracy 0 and one of accuracy 1
     are added to either side (Agresti and Caffo 2000, The American Statistician 54(4), for shares),
     because equal values in a group do not prove a variance of 0.
-
-    Args:
-        values: The metric of each user, in [0, 1], ``(n,)``.
-        places: The group of places of each user's item, ``(n,)``.
-        groups: Number of groups.
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
@@ -153,7 +118,7 @@ class GroupEffects(Mean):
         return self._adjusted((self._effects - value) / self._errors)
 
     def p_within(self, value: float) -> float:
-        """See `bounds.Mean`; always 1, because `position_test` tests this."""
+        """It is always 1, because `position_test` tests this."""
         return 1.0
 
     def _quantiles(self, alpha: float) -> Floats:
@@ -173,7 +138,8 @@ def _moments(values: Floats) -> tuple[float, float, int]:
     return float(more.mean()), float(more.var(ddof=1) / len(more)), len(more) - 1
 
 
-def _found(sample: Sample, metric: Metric, groups: int) -> _Found:
+def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats, Integers]:
+    """The effects, the metric of each user, and the group of places of each held-out item."""
     rows: list[int] = []
     values: list[float] = []
     places: list[int] = []
@@ -188,14 +154,20 @@ def _found(sample: Sample, metric: Metric, groups: int) -> _Found:
             rows.append(row)
             values.append(mean_metric(asked, metric))
             places.append(group)
-    return _Found(
-        rows,
-        np.array(values, np.float64),
-        np.array(places, np.int64),
-        _told(metric.name, values, places),
-        unfit,
-        silent,
+    found, at = np.array(values, np.float64), np.array(places, np.int64)
+    alone = "all held-out items stand in one group of places; shuffle the candidates"
+    effects = Effects(
+        rows=np.array(rows, np.intp),
+        effect=found - found.mean() if rows else found,
+        reach=(-1.0, 1.0),
+        mean=GroupEffects(found, at, groups) if rows else None,
+        not_applicable=unfit,
+        errors=counted(NO_ANSWER, silent),
+        obstacle=alone if len(np.unique(at)) < 2 else "",
+        note=_told(metric.name, values, places),
+        approximate=True,
     )
+    return effects, found, at
 
 
 def _group_of(asked: Asked, groups: int) -> int | None:
@@ -217,19 +189,14 @@ def _told(metric: str, values: Sequence[float], places: Sequence[int]) -> str:
     return f"{metric} by group of places, from the first: {', '.join(means)}" if means else ""
 
 
-def _tested(verdict: Verdict, found: _Found, alpha: float, margin: float) -> Verdict:
+def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: float) -> Verdict:
     """The verdict with the result of the permutation test."""
-    _, p_value = position_test(found.values, found.places.tolist())
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested
-    biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
-    failed = [f"failed: {verdict.errors} users"] if verdict.errors else []
-    if biased:
-        return dataclasses.replace(
-            tested, status="violated", reason="; ".join([*failed, found.told])
-        )
+    reasons = [f"failed: {verdict.errors} users"] if verdict.errors else []
+    if p_value <= alpha and abs(verdict.estimate or 0) > margin:
+        return dataclasses.replace(tested, status="violated", reason="; ".join([*reasons, told]))
     open_ = "the answers show neither a bias beyond the margin nor its absence; ask more users"
-    return dataclasses.replace(
-        tested, status="inconclusive", reason="; ".join([open_, *failed, found.told])
-    )
+    reasons = [open_, *reasons, told]
+    return dataclasses.replace(tested, status="inconclusive", reason="; ".join(reasons))

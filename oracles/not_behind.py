@@ -42,9 +42,6 @@ def not_behind(
         rejects, ``inconclusive`` otherwise. The details give both means and their spread over
         initialisations. ``not-applicable`` if fewer than two users have scores on all sides; see
         `incomplete` for sides that lack users.
-
-    Raises:
-        OracleError: If a side is missing, or there is no such score or alpha.
     """
     named = score_named(score)
     oracle = f"not_behind:{named.name}"
@@ -113,7 +110,7 @@ def ahead_when_cold(
         assert ahead_when_cold(ours, other, "ndcg@5")
 
     Args:
-        ours: Answers of the recommender under test, by length of the history.
+        ours: Answers of the recommender under test, by length of the history; two lengths at least are shared.
         other: Answers of the other recommender.
         score: As in `at_least`; higher is better.
 
@@ -122,9 +119,6 @@ def ahead_when_cold(
         ``violated`` if it is only that length, ``inconclusive`` otherwise. The details give both curves
         and the crossing point. ``not-applicable`` if fewer than two users have scores on all sides; see
         `incomplete` for sides that lack users.
-
-    Raises:
-        OracleError: If fewer than two lengths are shared.
     """
     named = score_named(score)
     oracle = f"ahead_when_cold:{named.name}"

@@ -1,14 +1,19 @@
-"""One item must not rise."""
+"""One item must not rise: a given one, or the candidate whose title was changed.
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import paired_differences
-from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
+"""
+
+from collections.abc import Collection
+from functools import partial
+
+from pytest_recsys_mt.answers import Answers, Asked, Context
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.height import mean_height
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["not_lifted", "not_promoted"]
 
 
 def not_promoted(
@@ -23,7 +28,7 @@ def not_promoted(
 
     The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
     The effect of a user is the item's mean height in the follow-up's answers minus that in the
-    source's. No noise floor is needed: noise does not bias a mean difference.
+    source's.
 
     Example:
         assert not_promoted(source, followup, item="m001", margin=0.05)
@@ -34,28 +39,48 @@ def not_promoted(
             fitted to invented users (`pytest_recsys_mt.relations.shilling`). The two sides the other
             way round promise that it does not fall.
         item: Id of the item.
-        margin: By how much the mean height may rise, in (0, 1).
+        margin: By how much the mean height may rise, in (0, 1); 0.1 is one place in a list of ten.
         slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean rise is below the margin, ``violated`` if it is above.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
-    claim = Claim(
-        "not_promoted",
-        "at most",
-        share("not_promoted", "margin", margin),
-        measures="rise of the item",
-        slices=slices,
+
+    def rise(before: Asked, after: Asked, context: Context) -> float:
+        return _rise(before, after, [item])
+
+    measure = partial(paired_differences, number=rise)
+    return judge_mean(
+        "not_promoted", "at most", source, followup, margin, "rise of the item", measure, slices
     )
 
-    def rise(before: Asked, after: Asked) -> float:
-        k = min(before.request.k, after.request.k)
-        return mean_height(after, item, k) - mean_height(before, item, k)
 
-    def measure(pairs: Pairs, context: Context) -> Effects:
-        return paired_differences(pairs, rise, 1.0)
+def not_lifted(
+    source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
+) -> Verdict:
+    """Candidates whose title differs between the two requests must not rank higher in the answer.
 
-    return judge_pair(source, followup, claim, measure)
+    Effect, arguments and verdict are those of `not_promoted`. Users without a changed title
+    (`pytest_recsys_mt.relations.title_injection`) are not applicable.
+
+    Example:
+        assert not_lifted(recsys.run(), recsys.run(title_injection), margin=0.05)
+    """
+
+    def lift(before: Asked, after: Asked, context: Context) -> float:
+        titles = {item.id: item.title for item in before.request.candidates or ()}
+        offered = after.request.candidates or ()
+        changed = [item.id for item in offered if titles.get(item.id, item.title) != item.title]
+        if not changed:
+            raise NotApplicable("no candidate's title differs between the two requests")
+        return _rise(before, after, changed)
+
+    told = "rise of the item with the changed title"
+    measure = partial(paired_differences, number=lift)
+    return judge_mean("not_lifted", "at most", source, followup, margin, told, measure, slices)
+
+
+def _rise(before: Asked, after: Asked, items: Collection[str]) -> float:
+    k = min(before.request.k, after.request.k)
+    rises = [mean_height(after, item, k) - mean_height(before, item, k) for item in items]
+    return sum(rises) / len(rises)

@@ -1,12 +1,11 @@
 """The answers must stay as accurate."""
 
+from functools import partial
+
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import paired_differences
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.verdict import Verdict
@@ -39,42 +38,25 @@ def not_worse(
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is invalid, or the requests ask for fewer places than the
-            metric needs.
+        OracleError: If the requests ask for fewer places than the metric needs.
     """
     named = metric_named(metric)
-    oracle = f"not_worse:{named.name}"
-    claim = Claim(
-        oracle,
-        "at most",
-        share(oracle, "margin", margin),
-        measures=f"loss of {named.name}",
-        slices=slices,
-    )
-    return judge_pair(
-        full, short, claim, lambda pairs, context: metric_losses(pairs, context, named)
-    )
+    oracle, told = f"not_worse:{named.name}", f"loss of {named.name}"
+    measure = partial(metric_losses, metric=named)
+    return judge_mean(oracle, "at most", full, short, margin, told, measure, slices)
 
 
 def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
-    """The fall of each user's mean metric from source to follow-up.
+    """The fall of each user's mean metric from source to follow-up, in [-1, 1]."""
 
-    Returns:
-        One effect in [-1, 1] per user with a held-out item.
-    """
-
-    def loss(source: Asked, followup: Asked) -> float:
+    def loss(source: Asked, followup: Asked, context: Context) -> float:
         return mean_metric(source, metric) - mean_metric(followup, metric)
 
-    return paired_differences(pairs, loss, 1.0)
+    return paired_differences(pairs, context, loss)
 
 
 def mean_metric(asked: Asked, metric: Metric) -> float:
-    """Mean of the metric over one user's answers.
-
-    Raises:
-        NotApplicable: If no item was held out for this user.
-    """
+    """Mean of the metric over one user's answers; not applicable if no item was held out for this user."""
     if not asked.relevant:
         raise NotApplicable(NOTHING_HELD_OUT)
     return sum(metric.of(answer, asked) for answer in asked.answers) / len(asked.answers)

@@ -1,10 +1,9 @@
 """The procedure of the paper on metamorphic testing of ChatGPT as a recommender, as published.
 
-The paper compares ten runs of the changed prompt with one baseline list, and ten runs of the unchanged
-prompt with the same list. It compares the means of the runs by an unpaired t-test (section 4.3 of
-https://arxiv.org/abs/2411.12121). This module reproduces that paper's tables. As a test of a promise the
-procedure has two faults. Its unit is the run, so with enough runs any difference is significant. And a
-p-value above alpha shows nothing. `same_ranking` fixes both.
+It compares ten runs of the changed prompt, and ten of the unchanged one, with one baseline list, and the means of the
+runs by an unpaired t-test (section 4.3 of https://arxiv.org/abs/2411.12121). As a test of a promise it has two faults:
+its unit is the run, so with enough runs any difference is significant, and a p-value above alpha shows nothing.
+`same_ranking` fixes both.
 """
 
 from __future__ import annotations
@@ -65,9 +64,6 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         instead of ``holds`` if an answer could not be read.
         The details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``, the standard
         deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     function = similarity_named(similarity)
     claim = Claim(
@@ -188,19 +184,15 @@ class TwoSamples(Mean):
         return self.estimate / self._error, 2 * self._tail(-abs(self.estimate) / self._error)
 
     def lower(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self.estimate + self._quantile(alpha) * self._error
 
     def upper(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self.estimate - self._quantile(alpha) * self._error
 
     def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return self._tail((value - self.estimate) / self._error)
 
     def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return self._tail((self.estimate - value) / self._error)
 
     def _quantile(self, alpha: float) -> float:

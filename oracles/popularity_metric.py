@@ -69,34 +69,10 @@ class Case(NamedTuple):
 def counterexamples(
     metric: Metric, *, drawn: int = 300, seed: int = 0
 ) -> Mapping[str, Counterexample | None]:
-    """Search for lists that show what a metric of popularity bias is not.
+    """Search for lists that show what a metric of popularity bias is not, or None, by desideratum (`DESIDERATA`).
 
-    Short lists of small numbers are tried first, then drawn ones. Nothing found is no proof. "Zero centred" is searched
+    Short lists of small numbers are tried first, then `drawn` ones. Nothing found is no proof. "Zero centred" is searched
     among equal lists alone, since only the metric knows which other lists are equally popular to it.
-
-    Source:
-        Section 3.1 of "Large Language Models as Recommender Systems: A Study of Popularity Bias",
-        https://arxiv.org/abs/2406.01285.
-
-    Example:
-        >>> import numpy as np
-        >>> def ratio(recommended, consumed):
-        ...     return float(np.log(np.mean(recommended) / np.mean(consumed)))
-        >>> [name for name, found in counterexamples(ratio).items() if found]
-        ['well behaved']
-
-    Args:
-        metric: From two sequences of numbers above 0 to a number, ``metric(recommended, consumed)``: how popular
-            each recommended item is, and each item that the user chose. NaN where it is undefined; such
-            lists show nothing.
-        drawn: How many lists to draw for each desideratum.
-        seed: Of the search.
-
-    Returns:
-        By desideratum (`DESIDERATA`), a counterexample or None.
-
-    Raises:
-        OracleError: If the metric returns something else than a number.
     """
     found: dict[str, Counterexample | None] = {"well behaved": _unstable(metric, seed)}
     for name, broken in _BROKEN.items():
@@ -115,19 +91,20 @@ def check_popularity_metric(
     """Fail if a metric of popularity bias is not what it should be; for a test of your own metric.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import log_popularity_difference, popularity_lift
         >>> check_popularity_metric(log_popularity_difference)
         >>> check_popularity_metric(popularity_lift, desiderata=["zero centred", "monotone"])
 
     Args:
-        metric: See `counterexamples`.
+        metric: From two sequences of numbers above 0 to a number, ``metric(recommended, consumed)``: how popular
+            each recommended item is, and each item that the user chose. NaN where it is undefined; such
+            lists show nothing.
         desiderata: Those that count, keys of `DESIDERATA`.
         drawn: How many lists to draw for each.
         seed: Of the search.
 
     Raises:
         AssertionError: If a counterexample is found. The message has one for each desideratum that fails.
-        OracleError: If a desideratum is unknown, or the metric returns something else than a number.
+        OracleError: If the metric returns something else than a number.
     """
     __tracebackhide__ = True
     for name in desiderata:

@@ -30,7 +30,7 @@ def representative(
         `incomplete` for sides that lack users.
 
     Raises:
-        OracleError: If an argument is invalid, or a side has no scored user.
+        OracleError: If a side has no scored user.
     """
     oracle = f"representative:{score}"
     level = share(oracle, "alpha", alpha)

@@ -4,8 +4,8 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share, two_sides
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.arguments import two_sides
+from pytest_recsys_mt.oracles.judging.difference import judge_mean
 from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
     Effects,
@@ -13,7 +13,6 @@ from pytest_recsys_mt.oracles.judging.effect import (
     encode,
     replicates_of,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
@@ -41,16 +40,8 @@ def same_answer(
         ``holds`` if the mean share is below the margin, ``violated`` if it is above.
 
     Raises:
-        OracleError: If an argument is invalid, or a stochastic recommender was asked with
-            other seeds.
+        OracleError: If a stochastic recommender was asked with other seeds.
     """
-    claim = Claim(
-        "same_answer",
-        "at most",
-        share("same_answer", "margin", margin),
-        measures="share of answers that differ",
-        slices=slices,
-    )
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):
         raise OracleError(
@@ -58,7 +49,10 @@ def same_answer(
             f"source, so a stochastic recommender may answer differently; use "
             f"same_seed_same_answer as the transformation, or same_ranking as the oracle"
         )
-    return judge_pair(source, followup, claim, _changed_shares)
+    told = "share of answers that differ"
+    return judge_mean(
+        "same_answer", "at most", source, followup, margin, told, _changed_shares, slices
+    )
 
 
 def _changed_shares(pairs: Pairs, context: Context) -> Effects:

@@ -1,15 +1,14 @@
 """The same share of answers must hit the held-out item."""
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share
-from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.difference import judge_mean
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.not_worse import metric_losses
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
@@ -45,21 +44,14 @@ def same_hits(
         ``holds`` if the hit rate changes by less than the margin, ``violated`` if by more.
 
     Raises:
-        OracleError: If an argument is invalid, or the requests ask for fewer than `k` places.
+        OracleError: If the requests ask for fewer than `k` places.
     """
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         raise OracleError(f"same_hits: k must be an integer of at least 1, or None, got {k!r}")
     metric = metric_named("hit" if k is None else f"hit@{k}")
-    oracle = f"same_hits:{metric.name}"
-    claim = Claim(
-        oracle,
-        "within",
-        share(oracle, "margin", margin),
-        measures="fall of the hit rate",
-        slices=slices,
-    )
-    return judge_pair(
-        source, followup, claim, lambda pairs, context: _hit_effects(pairs, context, metric)
+    oracle, measure = f"same_hits:{metric.name}", partial(_hit_effects, metric=metric)
+    return judge_mean(
+        oracle, "within", source, followup, margin, "fall of the hit rate", measure, slices
     )
 
 

@@ -1,9 +1,14 @@
-"""The ranking must stay the same."""
+"""The ranking must stay the same: altogether, in its items, or in the order of those that both requests offer."""
+
+from functools import partial
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
+
+__all__ = ["same_order", "same_ranking", "same_set"]
 
 
 def same_ranking(
@@ -33,7 +38,6 @@ def same_ranking(
             ``ratings``, ``taste``, the name of an attribute of users, or a function from a user's request to
             the name of a group, such as ``("activity", "age", my_function)``. All claims are corrected
             for the number of groups. None takes those of ``--recsys-slices``, an empty list none.
-
         cap: Up to which loss a user counts for ``holds``, above the margin and below 1. It takes fewer users to
             show that a mean of small losses is small. At .5 and the margin .05, it is still shown that fewer than a
             tenth of the users lose half of the agreement or more, if the others gain none. ``violated`` always counts the whole loss. None
@@ -41,10 +45,55 @@ def same_ranking(
 
     Returns:
         ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return judge_agreement(
         "same_ranking", source, followup, similarity, margin, slices=slices, cap=cap
+    )
+
+
+def same_set(
+    source: Answers,
+    followup: Answers,
+    similarity: str = "overlap",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
+    cap: float | None = None,
+) -> Verdict:
+    """Source and follow-up must recommend the same items, apart from the recommender's own noise.
+
+    Arguments and verdict are those of `same_ranking`, but `similarity` is ``overlap`` or ``jaccard``, which ignore
+    the order.
+
+    Example:
+        assert same_set(source, followup, margin=0.05)
+    """
+    among = ("overlap", "jaccard")
+    return judge_agreement(
+        "same_set", source, followup, similarity, margin, slices=slices, cap=cap, among=among
+    )
+
+
+def same_order(
+    source: Answers,
+    followup: Answers,
+    similarity: str = "kendall",
+    margin: float = 0.05,
+    *,
+    slices: Slices | None = None,
+    cap: float | None = None,
+) -> Verdict:
+    """The candidates that both requests offered must stand in the same order in both answers.
+
+    An item that only the answer's own request offered is left out, and the later items move up. So such
+    candidates may take places without breaking the promise. Invented items and other items that neither
+    request offered keep their places, and missing items leave their places empty. Two lists are compared
+    over the places that are due in both. Arguments and verdict are those of `same_ranking`.
+
+    Example:
+        assert same_order(recsys.run(), recsys.run(add_irrelevant_candidates(2)), margin=0.05)
+    """
+    effects = partial(similarity_effects, shared_only=True)
+    return judge_agreement(
+        "same_order", source, followup, similarity, margin, slices=slices, cap=cap, effects=effects
     )

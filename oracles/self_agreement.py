@@ -47,9 +47,6 @@ def self_agreement(
         A verdict with `metric`, `value`, `interval` and `threshold`; ``holds`` if the lower bound
         reaches the threshold, ``violated`` if the upper bound is below it. A recommender that
         declares itself deterministic has the value 1.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     metric = f"self_agreement:{similarity}"
     function = similarity_named(similarity)

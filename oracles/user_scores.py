@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.benchmark import score_values
+from pytest_recsys_mt.oracles.benchmark import scores_of
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
     unread_counts,
@@ -27,11 +27,8 @@ def user_scores(
 ) -> dict[str, Floats]:
     """The scores on each side of the users that have a score on all sides.
 
-    Args:
-        sides: The answers.
-        score: As in `at_least`.
-        ends: Which end of the span users get whose answers could not be read, for each side: 0 for the smallest
-            score, 1 for the largest. Without it they are left out.
+    `ends` says for each side which end of the span users get whose answers could not be read: 0 for the smallest score,
+    1 for the largest. Without it they are left out.
 
     Returns:
         Arrays of shape ``(sides,)`` by user, in the order of the first side.
@@ -39,13 +36,11 @@ def user_scores(
     named = score_named(score)
     columns = []
     for place, answers in enumerate(sides):
-        sample, context = answers.sample(), answers.context
-        sample = sample.whole() if named.unread else sample
-        effects = score_values(sample, context, named)
+        sample, effects = scores_of(answers, named)
         users = [sample.asked[row].user for row in effects.rows]
         column = dict(zip(users, effects.effect, strict=True))
         for asked in sample.unread if ends else ():
-            column[asked.user] = named.span_for(asked, context)[ends[place]]
+            column[asked.user] = named.span_for(asked, answers.context)[ends[place]]
         columns.append(column)
     shared = [user for user in columns[0] if all(user in column for column in columns)]
     return {user: np.array([column[user] for column in columns]) for user in shared}
@@ -56,21 +51,12 @@ def incomplete(
 ) -> Verdict | None:
     """The verdict if a side lacks too many users for any claim; it is not reported yet.
 
-    Args:
-        oracle: The name of the oracle.
-        sides: The answers.
-        score: As in `at_least`.
-        bounded: Whether the caller allows for users whose answers could not be read (`user_scores`, ``ends``).
-
-    Returns:
-        ``inconclusive`` for the first side with users that were not asked or whose answers could not be read,
-        ``error`` for the first side with too many failed users, None if there is no such side.
+    It is ``inconclusive`` for the first side with users that were not asked or (unless the caller, `bounded`, allows
+    for them) whose answers could not be read, and ``error`` for the first side with too many failed users.
     """
     named = score_named(score)
     for answers in sides:
-        sample, context = answers.sample(), answers.context
-        sample = sample.whole() if named.unread else sample
-        effects = score_values(sample, context, named)
+        (sample, effects), context = scores_of(answers, named), answers.context
         errors = Counter(sample.errors) + Counter(effects.errors)
         scored, unread = len(effects.rows), len(sample.unread)
         told = too_many_unread(sample, context)

@@ -64,9 +64,6 @@ def within_noise(
     Returns:
         ``holds`` if the mean effect is below the margin, ``violated`` if it is above. For a
         deterministic recommender, which has no noise, the verdict equals that of `same_ranking`.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if noise not in SIDES:
         raise OracleError(

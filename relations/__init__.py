@@ -1,4 +1,7 @@
-"""The transformations, one per file; the oracles judge their promises."""
+"""The transformations, one per file; the oracles judge their promises.
+
+A call with an invalid argument raises `RelationError`.
+"""
 
 import pkgutil
 from importlib import import_module

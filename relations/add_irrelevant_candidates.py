@@ -17,12 +17,12 @@ def add_irrelevant_candidates(n: int) -> Transformation:
     in the request. The requested length stays the same, so new candidates may push original ones out
     of the answer. Only the order of original candidates that are in both answers must stay.
 
+    It is not applicable without candidates, or if the catalogue has too few other items.
+
     Source:
         This project, after the independence of irrelevant alternatives in the theory of choice.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Request, Scale, World
         >>> films = (Item("a"), Item("b"))
         >>> request = Request("u", history=(), scale=Scale(), candidates=films, k=2)
         >>> world = World(catalogue=(Item("a"), Item("b"), Item("z")))
@@ -32,13 +32,6 @@ def add_irrelevant_candidates(n: int) -> Transformation:
 
     Args:
         n: Number of added items, at least 1.
-
-    Returns:
-        The transformation. It is not applicable without candidates, or if the catalogue has too
-        few other items.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     more = arguments.count("add_irrelevant_candidates", "n", n)
 

@@ -21,7 +21,6 @@ class AddSpaces:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with more spaces; all other characters stay the same."""
         places = [
             at
             for at in range(1, len(text))
@@ -37,6 +36,8 @@ class AddSpaces:
 def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     """Insert spaces between the characters of the prompt.
 
+    It is not applicable to recommenders that read no text.
+
     Source:
         MR3 in Table 1 of https://arxiv.org/abs/2411.12121. Its example inserts 69 spaces at 218
         places between two visible characters, a rate of 0.32, which is the default.
@@ -48,12 +49,6 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     Args:
         rate: Probability of a space at each place between two visible characters, in (0, 1]. At
             least one is inserted.
-
-    Returns:
-        The transformation. It is not applicable to recommenders that read no text.
-
-    Raises:
-        RelationError: If `rate` is outside (0, 1].
     """
     plain = arguments.share("add_spaces", "rate", rate)
 

@@ -1,17 +1,10 @@
 """Items that nobody has."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import new_ids
+from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Item
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 @usual(5)
@@ -20,22 +13,13 @@ def add_unconnected_item(items: int) -> Transformation:
 
     So the places of all items move by one. With a growing catalogue this happens every day.
 
-    Source:
-        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
-
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> more = add_unconnected_item(2).training(mini, np.random.default_rng(0)).items
         >>> list(more)[0], list(more)[-1], len(more) - len(mini.items)
         ('m352', 'm353', 2)
 
     Args:
-        items: How many items.
-
-    Raises:
-        RelationError: If `items` is below 1.
+        items: How many items, at least 1.
     """
     many = arguments.count("add_unconnected_item", "items", items)
 

@@ -1,17 +1,10 @@
 """Users who share no item with anybody."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import new_ids
+from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Item
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 ITEMS = 5
 """Items of each such user."""
@@ -21,22 +14,13 @@ ITEMS = 5
 def add_unconnected_user(users: int) -> Transformation:
     """Add users to the training data who have five new items each, which nobody else has.
 
-    Source:
-        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
-
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> more = add_unconnected_user(1).training(mini, np.random.default_rng(0))
         >>> more.interactions[more.interactions["user"] == "u401"]["item"].nunique()
         5
 
     Args:
-        users: How many users.
-
-    Raises:
-        RelationError: If `users` is below 1.
+        users: How many users, at least 1.
     """
     many = arguments.count("add_unconnected_user", "users", users)
 

@@ -4,12 +4,7 @@ The request stays unchanged. `Transformation.before` makes it a relation: right 
 call is sent, for a user with another history, on another rating scale, for one item of the same
 candidates. Each call is sent by itself, so compare with `ask_alone`.
 
-Source:
-    This project.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
     >>> mine, theirs = (Rating(Item("a"), 3.0),), (Rating(Item("b"), 5.0),)
     >>> request = Request("u", mine, Scale(), candidates=None, k=5)
     >>> world = World(histories={"u": mine, "v": theirs})

@@ -3,12 +3,7 @@
 The request stays unchanged. `Transformation.asked` makes it a relation: each call is sent in a batch of
 its own, while the calls of the source are sent together.
 
-Source:
-    This project.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Request, Scale
     >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
     >>> ask_alone(request, np.random.default_rng(0)) == request
     True

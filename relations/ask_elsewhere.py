@@ -9,8 +9,6 @@ Source:
     This project; https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Request, Scale
     >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
     >>> ask_elsewhere(request, np.random.default_rng(0)) == request
     True

@@ -12,26 +12,19 @@ from pytest_recsys_mt.requests import Request, World
 def ask_k(k: int) -> Transformation:
     """Ask for a list of a given length.
 
+    It is not applicable if the request already asks for that length, or if there are fewer items to choose from.
+
     Source:
         The randomness control of the metamorphic paper, which varies k (section 4.2, Table 2 of
         https://arxiv.org/abs/2411.12121).
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Request, Scale
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> ask_k(20)(request, np.random.default_rng(0)).k
         20
 
     Args:
         k: The length, at least 1.
-
-    Returns:
-        The transformation. It is not applicable if the request already asks for that length, or if
-        there are fewer items to choose from.
-
-    Raises:
-        RelationError: If `k` is below 1.
     """
     length = arguments.count("ask_k", "k", k)
 

@@ -18,7 +18,6 @@ class ChangeCase:
     mode: str
 
     def __call__(self, text: str, /) -> str:
-        """The text in the other case."""
         return text.upper() if self.mode == "upper" else text.lower()
 
 
@@ -27,8 +26,7 @@ class ChangeCase:
 def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
     """Write the whole prompt in upper or in lower case.
 
-    Source:
-        Character-level robustness as in METAL, https://arxiv.org/abs/2312.06056.
+    It is not applicable to recommenders that read no text.
 
     Example:
         >>> ChangeCase("upper")("The user likes Click (2006) 1/5")
@@ -36,12 +34,6 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
 
     Args:
         mode: ``"upper"`` or ``"lower"``.
-
-    Returns:
-        The transformation. It is not applicable to recommenders that read no text.
-
-    Raises:
-        RelationError: If `mode` is neither.
     """
     plain = arguments.choice("change_case", "mode", mode, MODES)
 

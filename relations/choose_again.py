@@ -8,31 +8,36 @@ time of the latest, so that the history stays in order.
 This is for recommenders that promise recency (`promises = ("recency",)`): for any other, the order of the
 history must change nothing (`reorder_history`).
 
+It is not applicable if the history is empty or has one item, or none before the latest has a neighbour among the
+offered ones.
+
 Source:
     This project; sequential recommenders, such as https://arxiv.org/abs/1511.06939, weigh the latest items most.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
     >>> history = tuple(Rating(Item(name), 4.0, at) for at, name in enumerate(("a", "b", "c")))
     >>> request = Request("u", history, Scale(1, 5), candidates=(Item("x"), Item("y")), k=2)
     >>> world = World(neighbours={"b": ("x", "y")})
     >>> followup = choose_again(request, np.random.default_rng(0), world)
     >>> [(rating.item.id, rating.timestamp) for rating in followup.history]
     [('a', 0), ('c', 2), ('b', 2)]
-
-Raises:
-    NotApplicable: If the history is empty or has one item, or none before the latest has a neighbour among
-        the offered ones.
 """
 
 from pytest_recsys_mt.relations.neighbours import telling
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="What is like an item rises when the item is the latest of the history.",
+    promises_change=True,
+    changes=frozenset({"history"}),
+    needs=frozenset({"ratings"}),
+    promised="recency",
+    origin=HOUSE,
+)
+def choose_again(request: Request, rng: Generator, world: World) -> Request:
     # Of an item that is there twice, the later place counts.
     place = {rating.item.id: at for at, rating in enumerate(request.history)}
     last = len(request.history) - 1
@@ -42,15 +47,3 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
     moment = again.timestamp if latest is None else latest
     others = tuple(rating for rating in request.history if rating.item.id != chosen)
     return request.replace(history=(*others, Rating(again.item, again.value, moment)))
-
-
-choose_again = Transformation(
-    name="choose_again",
-    apply=_apply,
-    promise="What is like an item rises when the item is the latest of the history.",
-    promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
-    promised="recency",
-    origin=HOUSE,
-)

@@ -1,17 +1,11 @@
 """More users who have one item have another one, too."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 @usual("m030", "m035", 20)
@@ -22,27 +16,20 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
     `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users without `beside`, and those
     who have the item already, are not applicable.
 
+    It is not applicable to data where nobody can get the item.
+
     Source:
         This project; the idea that interactions draw items nearer, of every collaborative filter.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> more = chosen_together("m200", "m100", 3).training(mini, np.random.default_rng(0))
         >>> more.popularity["m200"] - mini.popularity["m200"]
         3
 
     Args:
         item: Id of the item that is given.
-        beside: Id of the item that its new users have.
-        users: How many users get it; all who can, if these are fewer.
-
-    Returns:
-        The transformation. It is not applicable to data where nobody can get the item.
-
-    Raises:
-        RelationError: If `users` is below 1, or both items are the same.
+        beside: Id of another item, which its new users have.
+        users: How many users get it, at least 1; all who can, if these are fewer.
     """
     many = arguments.count("chosen_together", "users", users)
     if item == beside:

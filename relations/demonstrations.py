@@ -5,6 +5,7 @@ from typing import Final
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Item, Request, World
@@ -25,6 +26,9 @@ def demonstrations(n: int) -> Transformation:
     own. Each gives the last `BEFORE` + 1 items of the history: the chosen items and the next one.
     The example shows no held-out item of any user, and no candidate of the request.
 
+    It is not applicable to an empty history, if fewer other users have something to show, or if the request already
+    has this demonstration.
+
     Source:
         "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for
         Sequential Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of
@@ -32,8 +36,6 @@ def demonstrations(n: int) -> Transformation:
         sentences are our own.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
         >>> mine, theirs = (Rating(Item("a"), 5),), tuple(Rating(Item(x), 4) for x in "abc")
         >>> request = Request("me", mine, Scale(), candidates=(Item("z"),), k=1)
         >>> world = World(histories={"me": mine, "you": theirs})
@@ -42,13 +44,6 @@ def demonstrations(n: int) -> Transformation:
 
     Args:
         n: Number of users, at least 1.
-
-    Returns:
-        The transformation. It is not applicable to an empty history, if fewer other users have
-        something to show, or if the request already has this demonstration.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     users = arguments.count("demonstrations", "n", n)
 
@@ -63,9 +58,7 @@ def demonstrations(n: int) -> Transformation:
         added = said(
             "instructions.demonstrations", before=", ".join(before), after=", ".join(after)
         )
-        if added in request.instruction:
-            raise NotApplicable("the request already has this demonstration")
-        return request.replace(instruction=f"{request.instruction} {added}".strip())
+        return instructed(request, added, "demonstration")
 
     return Transformation(
         name=call_name("demonstrations", users),

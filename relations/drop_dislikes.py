@@ -4,39 +4,22 @@ A recommender that takes only good ratings for a taste answers as before. That i
 relation is for recommenders that promise to mind ratings (`promises = ("ratings",)`), the low ones too. It finds
 what `dislike_item` cannot: whoever leaves dislikes out lowers what is like them, too.
 
-Source:
-    This project.
+It is not applicable if no rating is below the middle of the scale, or all are.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
     >>> history = tuple(Rating(Item(str(value)), value) for value in (1.0, 2.0, 2.5, 3.0, 5.0))
     >>> request = Request("u", history, Scale(1, 5), candidates=None, k=5)
     >>> [rating.value for rating in drop_dislikes(request, np.random.default_rng(0)).history]
     [3.0, 5.0]
-
-Raises:
-    NotApplicable: If no rating is below the middle of the scale, or all are.
 """
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    kept = tuple(rating for rating in request.history if request.scale.unit(rating.value) >= 0.5)
-    if len(kept) in (0, len(request.history)):
-        raise NotApplicable(
-            "all ratings are on one side of the middle of the scale, or there are none"
-        )
-    return request.replace(history=kept)
-
-
-drop_dislikes = Transformation(
-    name="drop_dislikes",
-    apply=_apply,
+@transformation(
     promise="The answer changes when the dislikes are taken out of the history.",
     promises_change=True,
     changes=frozenset({"history"}),
@@ -44,3 +27,10 @@ drop_dislikes = Transformation(
     promised="ratings",
     origin=HOUSE,
 )
+def drop_dislikes(request: Request, rng: Generator, world: World) -> Request:
+    kept = tuple(rating for rating in request.history if request.scale.unit(rating.value) >= 0.5)
+    if len(kept) in (0, len(request.history)):
+        raise NotApplicable(
+            "all ratings are on one side of the middle of the scale, or there are none"
+        )
+    return request.replace(history=kept)

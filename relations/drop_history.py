@@ -11,12 +11,12 @@ from pytest_recsys_mt.requests import Request, World
 def drop_history(n: int) -> Transformation:
     """Drop some random items of the history; the others stay in order.
 
+    It is not applicable if no item would be left.
+
     Source:
         This project; the counterpart of `noisy_profile`.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
         >>> history = tuple(Rating(Item(name), 4) for name in "abcd")
         >>> request = Request("u", history, Scale(), candidates=None, k=2)
         >>> followup = drop_history(1)(request, np.random.default_rng(0))
@@ -25,12 +25,6 @@ def drop_history(n: int) -> Transformation:
 
     Args:
         n: Number of dropped items, at least 1.
-
-    Returns:
-        The transformation. It is not applicable if no item would be left.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     fewer = arguments.count("drop_history", "n", n)
 

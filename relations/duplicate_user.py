@@ -1,41 +1,24 @@
 """Some users stand in the training data twice."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import new_ids, users_of
+from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 @usual(5)
 def duplicate_user(users: int) -> Transformation:
     """Add a copy of some users to the training data, under new ids.
 
-    Source:
-        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+    It is not applicable to data with fewer users.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> more = duplicate_user(2).training(mini, np.random.default_rng(0))
         >>> sorted(set(more.interactions["user"]) - set(mini.interactions["user"]))
         ['u401', 'u402']
 
     Args:
-        users: How many users are copied.
-
-    Returns:
-        The transformation. It is not applicable to data with fewer users.
-
-    Raises:
-        RelationError: If `users` is below 1.
+        users: How many users are copied, at least 1.
     """
     many = arguments.count("duplicate_user", "users", users)
 

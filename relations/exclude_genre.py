@@ -4,19 +4,16 @@ The genre is the one that most candidates have, of those that leave enough other
 open question it is the most frequent genre of the history, which a recommender is likely to name.
 `pytest_recsys_mt.oracles.exclusion_kept` judges what of it is recommended all the same.
 
+It is not applicable if no genre is known that can be excluded, or the request has this instruction.
+
 Source:
     This project; what CheckList (https://arxiv.org/abs/2005.04118) calls a minimum functionality test.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Request, Scale
     >>> films = [Item("a", attributes={"genres": ("Horror",)}), Item("b"), Item("c")]
     >>> request = Request("u", history=(), scale=Scale(), candidates=tuple(films), k=2)
     >>> exclude_genre(request, np.random.default_rng(0)).instruction
     'Recommend nothing of the genre "Horror".'
-
-Raises:
-    NotApplicable: If no genre is known that can be excluded, or the request has this instruction.
 """
 
 from collections import Counter
@@ -24,12 +21,19 @@ from collections.abc import Iterable
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Item, Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="Nothing of a genre is recommended to who asks for nothing of it.",
+    changes=frozenset({"instruction"}),
+    needs=frozenset({"text"}),
+    origin=HOUSE,
+)
+def exclude_genre(request: Request, rng: Generator, world: World) -> Request:
     if request.candidates is None:
         counts = _counted(rating.item for rating in request.history)
     else:
@@ -40,9 +44,7 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
         raise NotApplicable("no genre is known that can be excluded and leaves enough to recommend")
     genre = min(counts, key=lambda each: (-counts[each], each))
     added = said("instructions.exclude_genre", genre=genre)
-    if added in request.instruction:
-        raise NotApplicable("the request already has this instruction")
-    return request.replace(instruction=f"{request.instruction} {added}".strip())
+    return instructed(request, added)
 
 
 def _counted(items: Iterable[Item]) -> Counter[str]:
@@ -52,13 +54,3 @@ def _counted(items: Iterable[Item]) -> Counter[str]:
         for genre in dict.fromkeys(item.attributes.get("genres", ()))
         if isinstance(genre, str) and genre.strip() and '"' not in genre
     )
-
-
-exclude_genre = Transformation(
-    name="exclude_genre",
-    apply=_apply,
-    promise="Nothing of a genre is recommended to who asks for nothing of it.",
-    changes=frozenset({"instruction"}),
-    needs=frozenset({"text"}),
-    origin=HOUSE,
-)

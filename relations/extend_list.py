@@ -11,24 +11,15 @@ from pytest_recsys_mt.requests import Request, World
 def extend_list(n: int) -> Transformation:
     """Ask for more items.
 
-    Source:
-        This project.
+    It is not applicable if there are fewer items to choose from.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Request, Scale
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> extend_list(5)(request, np.random.default_rng(0)).k
         10
 
     Args:
         n: How many more items than the request asks for, at least 1.
-
-    Returns:
-        The transformation. It is not applicable if there are fewer items to choose from.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     more = arguments.count("extend_list", "n", n)
 

@@ -3,28 +3,16 @@
 What a `fit` draws without its seed, and what depends on the time or on what was fitted before, shows as another
 answer. A recommender that keeps its fits, such as the trained ones of this project, only shows that it finds them.
 
-Source:
-    This project.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.datasets import load
-    >>> mini = load("mini")
     >>> fit_again.training(mini, np.random.default_rng(0)) is mini
     True
     >>> fit_again.same_seed
     True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 def _training(dataset: Dataset, rng: Generator) -> Dataset:

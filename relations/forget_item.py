@@ -5,46 +5,39 @@ offered items is the largest. What of the history is a neighbour of it goes too,
 has those knows nearly the same. One other item stays at least.
 `pytest_recsys_mt.oracles.neighbours_lowered` judges what becomes of the neighbours.
 
+It is not applicable if the history is empty, none of its items has a neighbour among the offered ones, or no other
+item would stay.
+
 Source:
     This project; what a user takes back must lose its effect, as in machine unlearning.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
     >>> history = tuple(Rating(Item(name), 4.0) for name in ("a", "b", "c"))
     >>> request = Request("u", history, Scale(1, 5), candidates=(Item("x"), Item("y")), k=2)
     >>> world = World(neighbours={"b": ("x", "a", "y")})
     >>> followup = forget_item(request, np.random.default_rng(0), world)
     >>> [rating.item.id for rating in followup.history]
     ['c']
-
-Raises:
-    NotApplicable: If the history is empty, none of its items has a neighbour among the offered ones, or no
-        other item would stay.
 """
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.neighbours import alike, telling
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))
-    forgotten = alike(chosen.item.id, world)
-    kept = tuple(rating for rating in request.history if rating.item.id not in forgotten)
-    if not kept:
-        raise NotApplicable("no other item would stay in the history")
-    return request.replace(history=kept)
-
-
-forget_item = Transformation(
-    name="forget_item",
-    apply=_apply,
+@transformation(
     promise="What is like an item falls when the item and its like are taken out of the history.",
     promises_change=True,
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     origin=HOUSE,
 )
+def forget_item(request: Request, rng: Generator, world: World) -> Request:
+    chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))
+    forgotten = alike(chosen.item.id, world)
+    kept = tuple(rating for rating in request.history if rating.item.id not in forgotten)
+    if not kept:
+        raise NotApplicable("no other item would stay in the history")
+    return request.replace(history=kept)

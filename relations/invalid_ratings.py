@@ -1,17 +1,13 @@
 """Interactions whose rating is no rating."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 VALUES: Final = {"nan": math.nan, "infinite": math.inf, "zero": 0.0, "negative": -1.0}
 
@@ -30,25 +26,18 @@ def invalid_ratings(value: str) -> Transformation:
     `fit` raises: then the relation is not applicable, and says so) or ignore these interactions. It must
     not give other answers to everybody.
 
+    It is not applicable if the value is on the scale of the data.
+
     Source:
         Michiels et al. (2024), https://doi.org/10.1145/3591109, on undocumented demands on the data.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> more = invalid_ratings("nan").training(mini, np.random.default_rng(0)).interactions
         >>> int(more["rating"].isna().sum()) == len(more) - len(mini.interactions) > 0
         True
 
     Args:
         value: ``nan``, ``infinite``, ``zero`` or ``negative`` (-1).
-
-    Returns:
-        The transformation. It is not applicable if the value is on the scale of the data.
-
-    Raises:
-        RelationError: If `value` is none of these.
     """
     kind = arguments.choice("invalid_ratings", "value", value, tuple(VALUES))
     rating = VALUES[kind]

@@ -1,16 +1,17 @@
-"""Ids and users for relations on training data."""
-
-from __future__ import annotations
+"""Types, ids and users for relations on training data."""
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
+    from pytest_recsys_mt.datasets import dataset
+
+Dataset: TypeAlias = "dataset.Dataset"  # pandas comes with the first test that has data
+Renamed: TypeAlias = "dataset.Renamed"
 
 
 def new_ids(ids: Collection[str], count: int) -> list[str]:

@@ -1,16 +1,10 @@
 """Ratings of the training data move by less than anybody could mean."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 @usual(1e-9)
@@ -20,13 +14,7 @@ def jitter_ratings(size: float) -> Transformation:
     A recommender that compares ratings exactly (``rating == 5``, ``rating >= 4``), or that takes each
     value for a class of its own, reads other data then.
 
-    Source:
-        This project.
-
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> moved = jitter_ratings(1e-9).training(mini, np.random.default_rng(0)).interactions["rating"]
         >>> bool((moved != mini.interactions["rating"]).any())
         True
@@ -35,9 +23,6 @@ def jitter_ratings(size: float) -> Transformation:
 
     Args:
         size: Above 0, in the unit of the ratings.
-
-    Raises:
-        RelationError: If `size` is not above 0.
     """
     most = arguments.number("jitter_ratings", "size", size)
     if most <= 0:

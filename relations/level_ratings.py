@@ -4,43 +4,24 @@ A recommender that reads ratings must answer differently, unless it reads them i
 stands beside `invert_ratings` as a control: what reads only how far a rating is from the middle, or how many ratings
 are alike, gives the opposite ratings the same answer.
 
-Source:
-    This project.
+It is not applicable if the history is empty, or all ratings are the highest.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
     >>> history = (Rating(Item("h", "Heat", 1995), 4.5), Rating(Item("c", "Click", 2006), 1.0))
     >>> request = Request("509", history, Scale(0.5, 5), candidates=None, k=5)
     >>> followup = level_ratings(request, np.random.default_rng(0))
     >>> [rating.value for rating in followup.history], followup.scale
     ([5.0, 5.0], Scale(low=0.5, high=5))
-
-Raises:
-    NotApplicable: If the history is empty, or all ratings are the highest.
 """
 
-import dataclasses
-
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    high = float(request.scale.high)
-    if not request.history:
-        raise NotApplicable("the history is empty")
-    if all(rating.value == high for rating in request.history):
-        raise NotApplicable("all ratings are the highest")
-    history = tuple(dataclasses.replace(rating, value=high) for rating in request.history)
-    return request.replace(history=history)
-
-
-level_ratings = Transformation(
-    name="level_ratings",
-    apply=_apply,
+@transformation(
     promise="The answer changes when all ratings become the highest.",
     promises_change=True,
     changes=frozenset({"history"}),
@@ -48,3 +29,8 @@ level_ratings = Transformation(
     origin=HOUSE,
     aspect="ratings",
 )
+def level_ratings(request: Request, rng: Generator, world: World) -> Request:
+    high = float(request.scale.high)
+    if request.history and all(rating.value == high for rating in request.history):
+        raise NotApplicable("all ratings are the highest")
+    return revalued(request, lambda rating: high)

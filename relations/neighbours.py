@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable
 
 from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.requests import Rating, Request, World
 
 
@@ -50,11 +51,6 @@ def alike(item: str, world: World) -> set[str]:
     return {item, *world.neighbours.get(item, ())}
 
 
-def revalued(request: Request, items: Collection[str], value: float) -> Request:
+def rerated(request: Request, items: Collection[str], value: float) -> Request:
     """The request with another rating of some items, wherever its history has them."""
-    return request.replace(
-        history=tuple(
-            Rating(rating.item, value, rating.timestamp) if rating.item.id in items else rating
-            for rating in request.history
-        )
-    )
+    return revalued(request, lambda rating: value if rating.item.id in items else rating.value)

@@ -20,14 +20,15 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
     The new items are neither in the history nor among the candidates. Their ratings are uniform over
     the scale, in whole or half points if all ratings of the history are whole or half points.
 
+    It is not applicable to an empty history, if the catalogue has too few other items, or, with `paper`, if no
+    original item would be left.
+
     Source:
         Robustness to noisy profiles in LRWorld, https://arxiv.org/abs/2512.17389. The paper
         *replaces* an item of the history by one of the item pool, so the length stays the same and
         information is lost as well; `paper` does that.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
         >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 4, 20))
         >>> request = Request("u", history, Scale(1, 5), candidates=None, k=2)
         >>> world = World(catalogue=(Item("a"), Item("b"), Item("z")))
@@ -38,13 +39,6 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
     Args:
         n: Number of new items, at least 1.
         paper: Replace random items of the history instead of adding to them.
-
-    Returns:
-        The transformation. It is not applicable to an empty history, if the catalogue has too few
-        other items, or, with `paper`, if no original item would be left.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     more = arguments.count("noisy_profile", "n", n)
 

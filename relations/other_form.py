@@ -8,22 +8,14 @@ Source:
     form of the data.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.datasets import load
-    >>> frame = other_form.training(load("mini"), np.random.default_rng(0)).interactions
+    >>> frame = other_form.training(mini, np.random.default_rng(0)).interactions
     >>> list(frame.columns), list(frame.index[:3]), str(frame["user"].dtype)
     (['timestamp', 'rating', 'item', 'user'], [0, 2, 4], 'category')
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 def _training(dataset: Dataset, rng: Generator) -> Dataset:

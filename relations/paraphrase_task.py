@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 VARIANTS: Final = 3
@@ -98,7 +98,6 @@ class ParaphraseTask:
     variant: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with its task sentences paraphrased, or restated in front."""
         found = False
         for pattern, others in _PATTERNS:
             # A template states each sentence once; a second match could be part of a title.
@@ -107,16 +106,12 @@ class ParaphraseTask:
         return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    edit = ParaphraseTask(int(rng.integers(VARIANTS)))
-    return request.replace(edits=(*request.edits, edit))
-
-
-paraphrase_task = Transformation(
-    name="paraphrase_task",
-    apply=_apply,
+@transformation(
     promise="The ranking stays the same when the prompt states the task in other words.",
     changes=frozenset({"edits"}),
     needs=frozenset({"text"}),
     origin=METAL,
 )
+def paraphrase_task(request: Request, rng: Generator, world: World) -> Request:
+    edit = ParaphraseTask(int(rng.integers(VARIANTS)))
+    return request.replace(edits=(*request.edits, edit))

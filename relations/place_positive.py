@@ -17,13 +17,14 @@ def place_positive(position: int) -> Transformation:
     already stands there is sent unchanged. If such users were left out, each place would be tested on
     different users.
 
+    It is not applicable without candidates, with fewer candidates than `position`, or unless exactly one candidate
+    is held out.
+
     Source:
         The candidate position of section 3.4.4 of https://arxiv.org/abs/2411.00331. For each place,
         its released code also draws another template and another order of the other candidates.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Request, Scale, World
         >>> request = Request("u", (), Scale(), candidates=tuple(map(Item, "abcd")), k=2)
         >>> world = World(relevant={"u": frozenset("c")})
         >>> followup = place_positive(1)(request, np.random.default_rng(0), world)
@@ -32,13 +33,6 @@ def place_positive(position: int) -> Transformation:
 
     Args:
         position: The place, counted from 1.
-
-    Returns:
-        The transformation. It is not applicable without candidates, with fewer candidates than
-        `position`, or unless exactly one candidate is held out.
-
-    Raises:
-        RelationError: If `position` is below 1.
     """
     place = arguments.count("place_positive", "position", position)
 

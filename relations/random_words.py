@@ -23,14 +23,13 @@ _GAP = re.compile(r"(?<=\S)\s+(?=\S)")
 
 @dataclass(frozen=True)
 class RandomWords:
-    """Insert one of `words` into each gap between two words with probability `rate`, at least once."""
+    """Insert one of `words` into each gap between two words with probability `rate`, at least once; line breaks stay."""
 
     words: tuple[str, ...]
     rate: float
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with more words; a line break stays in place, after the new word."""
         draws = random.Random(self.seed)
         gaps = [match.start() for match in _GAP.finditer(text)]
         chosen = some_of(len(gaps), self.rate, draws)
@@ -50,6 +49,8 @@ class RandomWords:
 def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Transformation:
     """Insert words that are unrelated to the task between the words of the prompt.
 
+    It is not applicable to recommenders that read no text.
+
     Source:
         MR4 in Table 1 of https://arxiv.org/abs/2411.12121, with its four fruit as default words.
         Its example inserts 10 of them into 52 gaps, a rate of 0.19, which is the default rate. The
@@ -64,12 +65,6 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
         words: Words to insert, drawn uniformly; at least one.
         rate: Probability of a word in each gap between two words, in (0, 1]. At least one is
             inserted.
-
-    Returns:
-        The transformation. It is not applicable to recommenders that read no text.
-
-    Raises:
-        RelationError: If `words` is not a sequence of words or `rate` is outside (0, 1].
     """
     if isinstance(words, str) or not isinstance(words, Sequence) or not words:
         raise RelationError(

@@ -8,30 +8,24 @@ Source:
     (Table 1 of https://arxiv.org/abs/2411.12121).
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Request, Scale
     >>> request = Request("user-12", history=(), scale=Scale(), candidates=None, k=5)
     >>> rename_user(request, np.random.default_rng(0)).user
     'user-8655618'
 """
 
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="The ranking stays the same when the user has another name.",
+    changes=frozenset({"user"}),
+    origin=HOUSE,
+)
+def rename_user(request: Request, rng: Generator, world: World) -> Request:
     stem = request.user.rstrip("0123456789")
     while True:
         name = f"{stem}{rng.integers(10**6, 10**7)}"
         if name != request.user and name not in world.histories:
             return request.replace(user=name)
-
-
-rename_user = Transformation(
-    name="rename_user",
-    apply=_apply,
-    promise="The ranking stays the same when the user has another name.",
-    changes=frozenset({"user"}),
-    origin=HOUSE,
-)

@@ -6,13 +6,7 @@ ids, and the answer is translated back.
 Titles stay with their items. Equal scores may be settled by id, so the ranking of a recommender with many ties
 moves a little.
 
-Source:
-    Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.datasets import load
-    >>> mini = load("mini")
     >>> renamed = renumber_items.training(mini, np.random.default_rng(0))
     >>> sorted(renamed.items.values()) == sorted(mini.interactions["item"].unique())
     True
@@ -22,15 +16,9 @@ Example:
     True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pytest_recsys_mt.relations.invented import Dataset, Renamed
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 
 
 def _training(dataset: Dataset, rng: Generator) -> Renamed:

@@ -3,13 +3,7 @@
 The ids are the same as before, so they have the same form, but each belongs to another user. Requests get the new
 ids, and the answer is translated back.
 
-Source:
-    Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.datasets import load
-    >>> mini = load("mini")
     >>> renamed = renumber_users.training(mini, np.random.default_rng(0))
     >>> sorted(renamed.users.values()) == sorted(mini.interactions["user"].unique())
     True
@@ -19,15 +13,9 @@ Example:
     True
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pytest_recsys_mt.relations.invented import Dataset, Renamed
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 
 
 def _training(dataset: Dataset, rng: Generator) -> Renamed:

@@ -4,21 +4,18 @@ The items move but the timestamps stay, so the follow-up is again oldest first. 
 recommenders that read the history as a set. A sequential recommender may rightly break it, and is not asked if it
 says so: ``promises = ("recency",)``.
 
+It is not applicable if the history is too short for another order.
+
 Source:
     This project; language models are reported to hardly notice the order of a history,
     https://arxiv.org/abs/2305.08845.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
     >>> history = (Rating(Item("a"), 5, 10), Rating(Item("b"), 2, 20), Rating(Item("c"), 4, 30))
     >>> request = Request("u", history, Scale(), candidates=None, k=2)
     >>> followup = reorder_history(request, np.random.default_rng(0))
     >>> [(rating.item.id, rating.value, rating.timestamp) for rating in followup.history]
     [('c', 4, 10), ('a', 5, 20), ('b', 2, 30)]
-
-Raises:
-    NotApplicable: If the history is too short for another order.
 """
 
 import dataclasses
@@ -26,11 +23,18 @@ import dataclasses
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import new_order
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="The ranking stays the same when the same history is given in another order.",
+    changes=frozenset({"history"}),
+    needs=frozenset({"ratings"}),
+    unless="recency",
+    origin=HOUSE,
+)
+def reorder_history(request: Request, rng: Generator, world: World) -> Request:
     history = request.history
     seen = tuple((rating.item.id, rating.value) for rating in history)
     if len(set(seen)) < 2:
@@ -42,14 +46,3 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
             for at, slot in zip(order, history, strict=True)
         )
     )
-
-
-reorder_history = Transformation(
-    name="reorder_history",
-    apply=_apply,
-    promise="The ranking stays the same when the same history is given in another order.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
-    unless="recency",
-    origin=HOUSE,
-)

@@ -1,15 +1,9 @@
 """All ratings on another scale, in the training data and in requests."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.scale_ratings import scale_ratings
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 
 @usual(2)
@@ -19,25 +13,15 @@ def rescale_training(factor: float) -> Transformation:
     `scale_ratings` changes requests alone, so it finds a recommender that reads raw ratings when it answers.
     This one finds a recommender that reads them when it is fitted, and knows no scale at all.
 
-    Source:
-        Mao et al. (2024), https://doi.org/10.1016/j.infsof.2024.107410.
+    It is not applicable to an empty history.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> larger = rescale_training(2).training(mini, np.random.default_rng(0))
         >>> larger.scale, float(larger.interactions["rating"].max())
         (Scale(low=2.0, high=10.0), 10.0)
 
     Args:
         factor: Above 0 and not 1.
-
-    Returns:
-        The transformation. It is not applicable to an empty history.
-
-    Raises:
-        RelationError: If `factor` is out of range.
     """
     requests = scale_ratings(factor)
     by = float(factor)

@@ -3,12 +3,7 @@
 The request stays unchanged. `Transformation.same_seed` makes it a relation: each call is sent again with
 the seed of its counterpart, so random sampling cannot explain a difference.
 
-Source:
-    This project.
-
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Request, Scale
     >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
     >>> same_seed_same_answer(request, np.random.default_rng(0)) == request
     True

@@ -1,9 +1,8 @@
 """MR1 of the metamorphic paper: the same ratings on a larger scale."""
 
-import dataclasses
-
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
@@ -14,14 +13,15 @@ from pytest_recsys_mt.requests import Request, Scale, World
 def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
     """Multiply every rating and both ends of the scale by one factor.
 
+    It is not applicable to an empty history, or, with `paper`, if the lower end is negative (ratings would fall
+    below it).
+
     Source:
         Rating multiplication, MR1 in Table 1 of https://arxiv.org/abs/2411.12121. The paper multiplies
         the ratings and the upper end, but the lower end stays 1. So its follow-up says something
         slightly different: a 1 of 5, the worst rating, becomes a 2 on a scale that starts at 1.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
         >>> click = Rating(Item("c", "Click", 2006), 2.0)
         >>> request = Request("509", (click,), Scale(1, 5), candidates=None, k=5)
         >>> followup = scale_ratings(2)(request, np.random.default_rng(0))
@@ -34,13 +34,6 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         factor: Above 0 and not 1. With `paper` above 1, because a smaller factor would move ratings
             below the unchanged lower end.
         paper: Leave the lower end of the scale unchanged, as printed.
-
-    Returns:
-        The transformation. It is not applicable to an empty history, or, with `paper`, if the lower
-        end is negative (ratings would fall below it).
-
-    Raises:
-        RelationError: If `factor` is out of range.
     """
     by = arguments.number("scale_ratings", "factor", factor)
     if by <= 0 or by == 1:
@@ -55,17 +48,11 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         )
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        if not request.history:
-            raise NotApplicable("the history is empty")
+        moved = revalued(request, lambda rating: rating.value * by)
         low, high = request.scale.low, request.scale.high
         if paper and low < 0:
             raise NotApplicable("the scale starts below 0, so ratings would fall off it")
-        return request.replace(
-            history=tuple(
-                dataclasses.replace(rating, value=rating.value * by) for rating in request.history
-            ),
-            scale=Scale(low if paper else low * by, high * by),
-        )
+        return moved.replace(scale=Scale(low if paper else low * by, high * by))
 
     options = {"paper": True} if paper else {}
     return Transformation(

@@ -1,9 +1,8 @@
 """MR2 of the metamorphic paper: the same ratings on a scale that starts elsewhere."""
 
-import dataclasses
-
-from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
@@ -13,12 +12,12 @@ from pytest_recsys_mt.requests import Request, Scale, World
 def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
     """Add one number to every rating and to both ends of the scale.
 
+    It is not applicable to an empty history.
+
     Source:
         Rating shifting, MR2 in Table 1 of https://arxiv.org/abs/2411.12121.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
         >>> click = Rating(Item("c", "Click", 2006), 2.0)
         >>> request = Request("509", (click,), Scale(1, 5), candidates=None, k=5)
         >>> followup = shift_ratings(1)(request, np.random.default_rng(0))
@@ -29,26 +28,14 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
         offset: Any number except 0; negative numbers shift down.
         paper: Has no effect, because the paper also moves both ends; it is not part of the name. It is
             accepted so that all of the paper's relations can be called in the same way.
-
-    Returns:
-        The transformation. It is not applicable to an empty history.
-
-    Raises:
-        RelationError: If `offset` is 0 or not a finite number.
     """
     by = arguments.number("shift_ratings", "offset", offset)
     if by == 0:
         raise RelationError("shift_ratings: offset must not be 0 (it would change nothing)")
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        if not request.history:
-            raise NotApplicable("the history is empty")
-        return request.replace(
-            history=tuple(
-                dataclasses.replace(rating, value=rating.value + by) for rating in request.history
-            ),
-            scale=Scale(request.scale.low + by, request.scale.high + by),
-        )
+        moved = revalued(request, lambda rating: rating.value + by)
+        return moved.replace(scale=Scale(request.scale.low + by, request.scale.high + by))
 
     return Transformation(
         name=call_name("shift_ratings", by),

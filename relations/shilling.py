@@ -1,17 +1,10 @@
 """Invented users who praise one item."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import new_ids
+from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import SHILLING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 FILLERS = 10
 """Popular items that each invented user has, to be a neighbour of many."""
@@ -24,26 +17,16 @@ def shilling(item: str, users: int) -> Transformation:
     This is the bandwagon attack: whoever likes what is popular gets such a neighbour.
     `pytest_recsys_mt.oracles.not_promoted` judges what the item gains.
 
-    Source:
-        Mobasher et al. (2007), https://doi.org/10.1145/1278366.1278372.
+    It is not applicable to data without the item, or with fewer than ten others.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> attacked = shilling("m200", 3).training(mini, np.random.default_rng(0))
         >>> attacked.popularity["m200"] - mini.popularity["m200"]
         3
 
     Args:
         item: Id of the item.
-        users: How many users are invented.
-
-    Returns:
-        The transformation. It is not applicable to data without the item, or with fewer than ten others.
-
-    Raises:
-        RelationError: If `users` is below 1.
+        users: How many users are invented, at least 1.
     """
     many = arguments.count("shilling", "users", users)
 

@@ -1,29 +1,32 @@
 """The same candidates in another order.
 
+It is not applicable if there are no candidates, or too few for another order.
+
 Source:
     Position bias of language models as rankers, https://arxiv.org/abs/2305.08845.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Request, Scale
     >>> films = (Item("a"), Item("b"), Item("c"))
     >>> request = Request("u", history=(), scale=Scale(), candidates=films, k=2)
     >>> followup = shuffle_candidates(request, np.random.default_rng(0))
     >>> [item.id for item in followup.candidates]
     ['c', 'a', 'b']
-
-Raises:
-    NotApplicable: If there are no candidates, or too few for another order.
 """
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import new_order
 from pytest_recsys_mt.relations.sources import ZERO_SHOT_RANKERS
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="The ranking stays the same when the candidates are offered in another order.",
+    changes=frozenset({"candidates"}),
+    needs=frozenset({"candidates"}),
+    origin=ZERO_SHOT_RANKERS,
+)
+def shuffle_candidates(request: Request, rng: Generator, world: World) -> Request:
     if request.candidates is None:
         raise NotApplicable("there are no candidates")
     ids = tuple(item.id for item in request.candidates)
@@ -31,13 +34,3 @@ def _apply(request: Request, rng: Generator, world: World) -> Request:
         raise NotApplicable("there are fewer than two candidates")
     order = new_order(ids, rng)
     return request.replace(candidates=tuple(request.candidates[at] for at in order))
-
-
-shuffle_candidates = Transformation(
-    name="shuffle_candidates",
-    apply=_apply,
-    promise="The ranking stays the same when the candidates are offered in another order.",
-    changes=frozenset({"candidates"}),
-    needs=frozenset({"candidates"}),
-    origin=ZERO_SHOT_RANKERS,
-)

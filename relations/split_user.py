@@ -1,16 +1,9 @@
 """Some users of the training data are two."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import new_ids, users_of
+from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.datasets.dataset import Dataset
 
 LEAST = 10
 """Interactions of a user who is split: with fewer, the halves say nothing."""
@@ -20,13 +13,12 @@ LEAST = 10
 def split_user(users: int) -> Transformation:
     """Give every second interaction of some users to new users.
 
+    It is not applicable to data with fewer such users.
+
     Source:
         This project; a person with two accounts.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.datasets import load
-        >>> mini = load("mini")
         >>> split = split_user(1).training(mini, np.random.default_rng(0))
         >>> len(split.interactions) == len(mini.interactions)
         True
@@ -34,13 +26,7 @@ def split_user(users: int) -> Transformation:
         ['u401']
 
     Args:
-        users: How many users are split, among those with 10 interactions or more.
-
-    Returns:
-        The transformation. It is not applicable to data with fewer such users.
-
-    Raises:
-        RelationError: If `users` is below 1.
+        users: How many users are split, at least 1, among those with 10 interactions or more.
     """
     many = arguments.count("split_user", "users", users)
 

@@ -6,29 +6,23 @@ or fewer, but at least half as many. Donor items among the candidates are left o
 recommenders do not recommend items of the history. That alone would change the answer, even if the
 recommender ignored the taste.
 
-Source:
-    This project.
+It is not applicable if the history is empty, or no known history of another user is long enough and different
+enough.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
     >>> mine, theirs = (Rating(Item("a"), 5),), (Rating(Item("x"), 4), Rating(Item("y"), 1))
     >>> request = Request("me", mine, Scale(1, 5), candidates=(Item("y"), Item("z")), k=1)
     >>> world = World(histories={"me": mine, "you": theirs})
     >>> followup = swap_history(request, np.random.default_rng(0), world)
     >>> [rating.item.id for rating in followup.history]
     ['x']
-
-Raises:
-    NotApplicable: If the history is empty, or no known history of another user is long enough and
-        different enough.
 """
 
 from itertools import islice
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
 DONORS = 16
@@ -38,7 +32,14 @@ MOST_OVERLAP = 0.5
 """A donor's history must share less than this part of its items with the user's own."""
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
+@transformation(
+    promise="The answer changes when the history is another user's.",
+    promises_change=True,
+    changes=frozenset({"history"}),
+    needs=frozenset({"ratings"}),
+    origin=HOUSE,
+)
+def swap_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:
         raise NotApplicable("the history is empty")
     own = {rating.item.id for rating in request.history}
@@ -73,14 +74,3 @@ def _on_scale(history: tuple[Rating, ...], request: Request) -> bool:
     """Whether the ratings fit the request's scale, which a relation may have changed."""
     values = [rating.value for rating in history]
     return request.scale.low <= min(values) and max(values) <= request.scale.high
-
-
-swap_history = Transformation(
-    name="swap_history",
-    apply=_apply,
-    promise="The answer changes when the history is another user's.",
-    promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
-    origin=HOUSE,
-)

@@ -2,40 +2,30 @@
 
 The history is that of `swap_history`, and the name that of `rename_user`.
 
-Source:
-    This project.
+It is applicable where `swap_history` is.
 
 Example:
-    >>> import numpy as np
-    >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
     >>> mine, theirs = (Rating(Item("a"), 5),), (Rating(Item("x"), 4),)
     >>> request = Request("user-1", mine, Scale(1, 5), candidates=None, k=1)
     >>> world = World(histories={"user-1": mine, "user-2": theirs})
     >>> followup = swap_user(request, np.random.default_rng(0), world)
     >>> [rating.item.id for rating in followup.history], followup.user == request.user
     (['x'], False)
-
-Raises:
-    NotApplicable: As `swap_history` does.
 """
 
 from pytest_recsys_mt.relations.rename_user import rename_user
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.swap_history import swap_history
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
-def _apply(request: Request, rng: Generator, world: World) -> Request:
-    return rename_user(swap_history(request, rng, world), rng, world)
-
-
-swap_user = Transformation(
-    name="swap_user",
-    apply=_apply,
+@transformation(
     promise="The answer changes when another user asks.",
     promises_change=True,
     changes=frozenset({"history", "user"}),
     needs=swap_history.needs,
     origin=HOUSE,
 )
+def swap_user(request: Request, rng: Generator, world: World) -> Request:
+    return rename_user(swap_history(request, rng, world), rng, world)

@@ -154,6 +154,17 @@ class Transformation:
         return self.apply(request, rng, world)
 
 
+def transformation(
+    **facts: Any,
+) -> Callable[[Callable[[Request, Generator, World], Request]], Transformation]:
+    """Make of a function the `Transformation` of its name, with these attributes."""
+
+    def made(apply: Callable[[Request, Generator, World], Request]) -> Transformation:
+        return Transformation(apply.__name__, apply, **facts)
+
+    return made
+
+
 Relation = Transformation | Callable[..., Transformation]
 """A transformation, or a function that creates it from arguments."""
 

@@ -11,13 +11,13 @@ from pytest_recsys_mt.requests import Request, World
 def truncate_history(n: int) -> Transformation:
     """Keep only the latest items of the history.
 
+    It is not applicable if the history has at most `n` items.
+
     Source:
         This project; the metamorphic paper varies the length of the history in its randomness
         control (section 4.2, Table 3 of https://arxiv.org/abs/2411.12121).
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
         >>> history = tuple(Rating(Item(name), 4) for name in "abcd")
         >>> request = Request("u", history, Scale(), candidates=None, k=2)
         >>> [rating.item.id for rating in truncate_history(2)(request, np.random.default_rng(0)).history]
@@ -25,12 +25,6 @@ def truncate_history(n: int) -> Transformation:
 
     Args:
         n: Number of items to keep, at least 1.
-
-    Returns:
-        The transformation. It is not applicable if the history has at most `n` items.
-
-    Raises:
-        RelationError: If `n` is below 1.
     """
     latest = arguments.count("truncate_history", "n", n)
 

@@ -21,7 +21,6 @@ class Typos:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        """The text with typos; numbers, punctuation and white space stay."""
         draws = random.Random(self.seed)
         words = list(_WORD.finditer(text))
         chosen = some_of(len(words), self.rate, draws)
@@ -52,8 +51,7 @@ def typos(rate: float = 0.1) -> Transformation:
 
     First and last letters and words of up to three letters stay, so a person can still read every word.
 
-    Source:
-        Typos as in CheckList, https://arxiv.org/abs/2005.04118.
+    It is not applicable to recommenders that read no text.
 
     Example:
         >>> Typos(rate=0.5, seed=0)("Given a user, provide recommendations")
@@ -62,12 +60,6 @@ def typos(rate: float = 0.1) -> Transformation:
     Args:
         rate: Probability of a typo in each word of four or more letters, in (0, 1]. At least one
             is made.
-
-    Returns:
-        The transformation. It is not applicable to recommenders that read no text.
-
-    Raises:
-        RelationError: If `rate` is outside (0, 1].
     """
     plain = arguments.share("typos", "rate", rate)
 

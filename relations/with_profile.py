@@ -5,6 +5,7 @@ from copy import copy
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, usual
 from pytest_recsys_mt.requests import Request, World
@@ -31,13 +32,13 @@ class Everybody(Mapping[str, str]):
 def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
     """Add a description of the user to the prompt.
 
+    It is not applicable to a user without a description.
+
     Source:
         The generation of profiles in section 3.4.5 of https://arxiv.org/abs/2411.00331, which
         compares the history, the profile, and both.
 
     Example:
-        >>> import numpy as np
-        >>> from pytest_recsys_mt.requests import Item, Rating, Request, Scale
         >>> request = Request("u", (Rating(Item("a"), 5),), Scale(), candidates=None, k=5)
         >>> alone = with_profile({"u": "Likes short films."}, history=False)
         >>> followup = alone(request, np.random.default_rng(0))
@@ -47,22 +48,16 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
     Args:
         profiles: The description of each user, written from the history.
         history: Whether the history stays in the request.
-
-    Returns:
-        The transformation. It is not applicable to a user without a description.
     """
-    described = copy(profiles)
+    known = copy(profiles)
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        profile = " ".join(described.get(request.user, "").split())
+        profile = " ".join(known.get(request.user, "").split())
         if not profile:
             raise NotApplicable("this user has no description")
         added = said("instructions.with_profile", profile=profile)
-        if added in request.instruction:
-            raise NotApplicable("the request already has this description")
-        instruction = f"{request.instruction} {added}".strip()
-        kept = request.history if history else ()
-        return request.replace(instruction=instruction, history=kept)
+        described = instructed(request, added, "description")
+        return described if history else described.replace(history=())
 
     return Transformation(
         name=f"with_profile(profiles{'' if history else ', history=False'})",

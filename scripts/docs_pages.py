@@ -74,7 +74,12 @@ def relations_page() -> Iterator[str]:
         "Each changes a request, or the data that a recommender is fitted to, in a way whose effect on the "
         "answer is known. The examples are of one "
         "user of the embedded data with five ratings, six candidates and k = 3, as the prompt "
-        "shows them; recommenders that read no text get the same request as data.\n"
+        "shows them; recommenders that read no text get the same request as data. A call with an invalid argument raises "
+        "a `RelationError`.\n"
+    )
+    yield (
+        "`>>>` is typed into Python, and the next line is what it answers. `np` is numpy, `mini` is the embedded data, and "
+        "`Item`, `Rating`, `Request`, `Scale` and `World` are those of `pytest_recsys_mt.requests`.\n"
     )
     for name in relations.__all__:
         if name == "Transformation":
@@ -86,6 +91,8 @@ def relations_page() -> Iterator[str]:
         yield f"## {name}\n"
         yield f"*{made.promise}* Needs {needs_of(made)}.\n"
         yield from described(documented)
+        if "\nSource:\n" not in (inspect.getdoc(documented) or ""):
+            yield f"**Source**: {made.origin}\n"
         yield f"`{made.name}` makes of the example:\n"
         yield f"```diff\n{difference(made)}\n```\n"
 
@@ -98,7 +105,8 @@ def oracles_page() -> Iterator[str]:
         "In the examples, `recsys` and `recsys_against` are the fixtures. `source` and `followup` are the two sides of "
         "a `@metamorphic` test. `replies` and `changed` are what `lrworld.ask` returns for questions and for "
         "changed questions. Oracles are imported from `pytest_recsys_mt.oracles`, and relations such as `swap_history` "
-        "from `pytest_recsys_mt.relations`. `>>>` is typed into Python, and the next line is what it answers.\n"
+        "from `pytest_recsys_mt.relations`. `>>>` is typed into Python, and the next line is what it answers. "
+        "Each function raises an `OracleError` if an argument is invalid.\n"
     )
     for name in oracles.__all__:
         found = getattr(oracles, name)

@@ -30,10 +30,6 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
 
     Returns:
         At least 0; None if no history is longer than the median.
-
-    Raises:
-        OracleError: If `values` and `lengths` have different shapes, or hold a number that is not finite or a length
-            below 0.
     """
     numbers, sizes = (
         arguments.flat("dpd", "values", values),

@@ -74,11 +74,7 @@ class Exposure:
         return np.where(self.all_but, alone.sum() - listed, listed)
 
     def in_both(self, rows: slice) -> tuple[Floats, Floats]:
-        """How many items some users share with every user.
-
-        Returns:
-            The numbers for the recommendations and for the offers, each ``(rows, n)``.
-        """
+        """How many recommendations, and how many offers, some users share with every user, each ``(rows, n)``."""
         recommended = (self.recommended[rows] @ self.recommended.T).toarray().astype(np.float64)
         both = (self.listed[rows] @ self.listed.T).toarray().astype(np.float64)
         sizes = self.listed.sum(axis=1).astype(np.float64)
@@ -96,11 +92,7 @@ class Exposure:
 def exposure(
     answered: Sequence[Answered], context: Context, name: str, depth: int | None
 ) -> Exposure:
-    """The exposure of items by one answer of every user.
-
-    Raises:
-        OracleError: If `depth` is more than a request asks for.
-    """
+    """The exposure of items by one answer of every user."""
     everything = any(asked.request.candidates is None for asked, _ in answered)
     numbers = {item: number for number, item in enumerate(context.items if everything else ())}
     recommended: list[list[int]] = []

@@ -34,9 +34,6 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
 
     Returns:
         From 0 (all equal) to ``(n - 1) / n`` (one item gets all); None if nothing is recommended.
-
-    Raises:
-        OracleError: If a number is negative or not finite.
     """
     numbers = np.asarray(exposures, np.float64)
     if numbers.ndim != 1 or not np.isfinite(numbers).all() or (numbers < 0).any():

@@ -32,9 +32,6 @@ def item_coverage(
 
     Returns:
         In [0, 1]; None if nothing was offered.
-
-    Raises:
-        OracleError: If the two have not one entry a user each.
     """
     arguments.as_many("item_coverage", "recommended", recommended, "offered", offered)
     everything = set[str]().union(*offered)

@@ -26,9 +26,6 @@ def jain(values: ArrayLike) -> float | None:
 
     Returns:
         From 1/n (one user has all) to 1 (all are equal); None if all values are 0.
-
-    Raises:
-        OracleError: If the values are no flat list of finite numbers of at least 0.
     """
     numbers = arguments.flat("jain", "values", values, 0)
     squares = float(len(numbers) * (numbers**2).sum())

@@ -26,15 +26,7 @@ them."""
 
 
 def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
-    """The score or the aggregate of that name, or the given one itself.
-
-    Args:
-        name: A name from `score.SCORES` or `AGGREGATES`, such as ``item_coverage@10``; without
-            ``@k`` at the depth of the request.
-
-    Raises:
-        OracleError: If there is no such name. The message gives the valid names and the nearest match.
-    """
+    """The score or the aggregate of that name, such as ``item_coverage@10``, or the given one itself."""
     if isinstance(name, Aggregate):
         return name
     kind = str(name).partition("@")[0]

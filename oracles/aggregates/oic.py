@@ -23,20 +23,15 @@ _CELLS = 4_000_000
 def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]) -> float | None:
     """Mean of ``|R_u n R_v| / |C_u n C_v|`` over all pairs of users with an offer in common.
 
+    Arguments are those of `item_coverage`.
+
     Example:
         >>> round(oic(recommended=[["a"], ["a", "b"]], offered=[["a", "b", "c"], ["a", "b", "d"]]), 2)
         0.5
 
-    Args:
-        recommended: Item ids, one list per user.
-        offered: The items that each user's list was chosen from.
-
     Returns:
         From 0 (no item offered to two users is recommended to both) to 1; None if no two users have
         an offered item in common.
-
-    Raises:
-        OracleError: If the two have not one entry a user each.
     """
     arguments.as_many("oic", "recommended", recommended, "offered", offered)
     offers = [set(offer) for offer in offered]

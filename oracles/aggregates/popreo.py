@@ -33,14 +33,11 @@ def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
 
     Args:
         found: Number of held-out items of each group that are in their user's list, ``(groups,)``.
-        wanted: Number of held-out items of each group, ``(groups,)``; groups with 0 do not count.
+        wanted: Number of held-out items of each group, ``(groups,)``, not below `found`; groups with 0 do not count.
 
     Returns:
         From 0 (all found equally often) to ``sqrt(groups - 1)``; None if fewer than two groups have
         a held-out item, or if none is found.
-
-    Raises:
-        OracleError: If a group has more found than wanted.
     """
     hits, targets = np.asarray(found, np.float64), np.asarray(wanted, np.float64)
     if hits.shape != targets.shape or hits.ndim != 1 or (hits > targets).any() or (hits < 0).any():

@@ -1,10 +1,8 @@
 """Turns an aggregate into a mean over users that can be judged.
 
-The interval comes from the jackknife over users, not from a bootstrap. Users drawn twice recommend
-nothing new, so a bootstrapped coverage is far below the true one. An example: with 100 users, 10 of 500
-items each and a coverage of 0.57, the bootstrap's interval is 0.41 to 0.47. The jackknife's standard error
-is 0.021, and the true one 0.017. The bounds are for the aggregate of as many users as were asked, because
-coverage grows with their number. They are approximate; see `jackknife`.
+The interval comes from the jackknife over users, not from a bootstrap: users drawn twice recommend nothing new, so
+a bootstrapped coverage is far below the true one. The bounds are for the aggregate of as many users as were asked,
+because coverage grows with their number. They are approximate; see `jackknife`.
 """
 
 from __future__ import annotations
@@ -25,16 +23,10 @@ from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 
 
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
-    """The aggregate of one side.
+    """The aggregate of one side, for several answers per user the mean of the aggregates of all replicates.
 
-    With several answers per user, it is the mean of the aggregates of all replicates.
-
-    Returns:
-        One `linearised` value per user with any recommendation; their mean is the aggregate. Users
-        without any recommendation are errors. If the aggregate is undefined, no user is applicable.
-
-    Raises:
-        OracleError: If users have different numbers of answers, or the aggregate is not a number.
+    Each user with any recommendation has one `linearised` value; their mean is the aggregate. If it is undefined, no
+    user is applicable.
     """
     return _effects([(sample.asked, 1)], context, aggregate, aggregate.span)
 
@@ -42,11 +34,7 @@ def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> E
 def aggregate_difference(
     pairs: Pairs, context: Context, aggregate: Aggregate, sign: int
 ) -> Effects:
-    """The signed difference of the aggregates of two sides.
-
-    Returns:
-        As in `aggregate_value`; each user is left out of both sides at once.
-    """
+    """The signed difference of the aggregates of two sides; each user is left out of both at once."""
     width = aggregate.span[1] - aggregate.span[0]
     sides = [(pairs.followup, sign), (pairs.source, -sign)]
     return _effects(sides, context, aggregate, (-width, width))

@@ -28,10 +28,7 @@ def judge_agreement(
     slices: Slices | None = None,
     cap: float | None = None,
 ) -> Verdict:
-    """Judge the mean loss of agreement, for the oracle `name`.
-
-    `measures` says in words what the mean is. `effects` is called like `similarity_effects`: with the pairs, the context and the `similarity`.
-    """
+    """Judge the mean loss of agreement, for the oracle `name`; `effects` is called like `similarity_effects`."""
     oracle = f"{name}:{similarity}"
     function = similarity_named(similarity, among)
     most = share(oracle, "margin", margin)

@@ -49,11 +49,6 @@ def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
     "Violated" is a test of the promise at `alpha`. "Holds" is a test of its opposite at `alpha`
     (Schuirmann 1987 for "within": two one-sided tests). If neither test rejects, nothing is claimed. If
     both tests reject, the claim with the smaller p-value wins.
-
-    Args:
-        mean: The estimate of the mean effect.
-        claim: The promise and its margin.
-        alpha: The error rate of each claim.
     """
     against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
     if against <= alpha or for_ <= alpha:
@@ -62,12 +57,7 @@ def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
 
 
 def p_value(mean: Mean, claim: Claim) -> float:
-    """P-value of the hypothesis that the promise holds.
-
-    Args:
-        mean: The estimate of the mean effect.
-        claim: The promise and its margin.
-    """
+    """P-value of the hypothesis that the promise holds."""
     if claim.promise == "at most":
         return mean.p_at_most(claim.margin)
     if claim.promise == "at least":
@@ -76,12 +66,7 @@ def p_value(mean: Mean, claim: Claim) -> float:
 
 
 def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
-    """P-value of the hypothesis that the promise does not hold.
-
-    Args:
-        mean: The estimate of the mean effect.
-        claim: The promise and its margin.
-    """
+    """P-value of the hypothesis that the promise does not hold."""
     if claim.promise == "at most":
         return mean.p_at_least(claim.margin)
     if claim.promise == "at least":

@@ -64,8 +64,7 @@ class Seen:
     Attributes:
         effects: Effects of the scored users.
         tally: Counts the users that were not scored.
-        source: Answers to show as the source's, or empty.
-        followup: Answers to show as the follow-up's, or empty.
+        source, followup: Answers to show as those of a side, or empty.
         groups: Groups of users that are judged too.
     """
 
@@ -87,13 +86,7 @@ class Seen:
     ) -> Seen:
         """The results, with the users whose effect is unknown: a follow-up failed, or an answer could not be read.
 
-        Args:
-            effects: Effects of the scored users.
-            tally: The answers.
-            source: As the attribute.
-            followup: As the attribute.
-            groups: As the attribute.
-            unclear: Further users of whom something could not be read.
+        `unclear` are further users of whom something could not be read.
         """
         broken = getattr(tally, "broken", {})
         unmeasured = {reason: [asked.user for asked in users] for reason, users in broken.items()}
@@ -169,14 +162,7 @@ class Seen:
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
-    """The verdict on the users asked so far, whether or not more can be asked.
-
-    Args:
-        claim: What to judge.
-        relation: Name of the transformation.
-        seen: The results of all users asked so far.
-        context: The error rates and limits of the run.
-    """
+    """The verdict on the users asked so far, whether or not more can be asked."""
     effects, users = seen.effects, len(seen.effects.rows)
     unread = too_many_unread(seen.tally, context)
     failures = _failures(seen, told=bool(unread))

@@ -98,12 +98,7 @@ class Effects:
         return replace(self, effect=np.minimum(self.effect, cap), reach=(low, cap))
 
     def of(self, inside: NDArray[np.bool_], unknown: Collection[str]) -> Effects:
-        """The effects of some of the users, in their order.
-
-        Args:
-            inside: Whether each scored user is one of them, ``(n,)``.
-            unknown: The ids of those of `unknown_users` who are.
-        """
+        """The effects of the scored users who are `inside`, ``(n,)``, and of those of `unknown_users` in `unknown`."""
         places = np.concatenate([[0], np.cumsum(inside)])
         users = tuple(user for user in self.unknown_users if user in unknown)
         return replace(
@@ -196,20 +191,7 @@ def similarity_effects(
     """The effect of each user: how far the lists moved.
 
     Lists are compared as `encode` returns them, over all due places. An empty place agrees only with
-    the same place if that is also empty.
-
-    Args:
-        pairs: The answers of both sides.
-        context: Whether the recommender is deterministic; if so, one answer per side has floor 1.
-        similarity: In [0, 1].
-        shared_only: Leave out items that only one request offered; see `encode`.
-        measure: How far the lists of a user moved.
-
-    Returns:
-        One effect per user with any answer. Users whose lists share no place are not applicable.
-
-    Raises:
-        OracleError: If users have different numbers of answers.
+    the same place if that is also empty. Users whose lists share no place are not applicable.
     """
     encoded = encode(pairs, context, shared_only=shared_only)
     sides = (encoded.source, encoded.followup)
@@ -247,11 +229,7 @@ def unsure(
 
 
 def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:
-    """Mean agreement between the answers of one side.
-
-    Returns:
-        ``(n,)``; 1 if there is only one answer, which agrees with itself.
-    """
+    """Mean agreement between the answers of one side, ``(n,)``; a single answer agrees with itself."""
     if side.shape[1] == 1:
         return np.ones(len(side))
     return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity)
@@ -268,11 +246,7 @@ def agreement_between(
 
 
 def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity) -> Floats:
-    """Similarity of answers.
-
-    Returns:
-        ``(n,)``; 1 if no place is due.
-    """
+    """Similarity of answers, ``(n,)``; 1 if no place is due."""
     values = similarity(a, b)
     return np.where(np.isnan(values), 1.0, values)
 
@@ -284,15 +258,9 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     candidates. Both sides use the smaller of their numbers. An item counts at its first place; its repeats
     are removed. Items that no request offered, including invented ones, count like any other.
 
-    Args:
-        pairs: The answers of both sides.
-        context: Holds the catalogue.
-        shared_only: Leave out items that the answer's own request offered but the other side's did
-            not, and close the gap. The number of due places falls by as many, for this answer and
-            so for all answers of the user. Items that neither request offered keep their places.
-
-    Raises:
-        OracleError: If users have different numbers of answers.
+    With `shared_only`, items that the answer's own request offered but the other side's did not are left out, and
+    the gap is closed. The number of due places falls by as many, for this answer and so for all answers of the user.
+    Items that neither request offered keep their places.
     """
     sides = (pairs.source, pairs.followup)
     answered = [
@@ -329,11 +297,7 @@ def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[s
 
 
 def replicates_of(asked: Sequence[Asked]) -> int:
-    """The number of answers per user on this side.
-
-    Raises:
-        OracleError: If users have different numbers of answers, or none.
-    """
+    """The number of answers per user on this side, which must be the same for all, and at least one."""
     counts = {len(one.answers): one.user for one in asked}
     if len(counts) > 1 or 0 in counts:
         told = ", ".join(f"{count} for user {user!r}" for count, user in sorted(counts.items()))

@@ -33,14 +33,7 @@ def pick(
     followup: Sequence[Asked],
     context: Context,
 ) -> tuple[Example, ...]:
-    """The users furthest from the promise, and some that keep it.
-
-    Args:
-        effects: The measured effects.
-        excess: How far beyond the promise each scored user is, ``(n,)``; a user with at most 0 keeps it.
-        source: All users' source answers, or empty.
-        followup: All users' follow-up answers, or empty.
-        context: Holds the titles.
+    """The users furthest from the promise by their `excess`, ``(n,)``, and some that keep it: at most 0.
 
     Returns:
         Up to `WORST` users, the worst first, then up to `BEST` of those that keep the promise best.
@@ -97,7 +90,6 @@ def _example(
 def _shown(
     side: Sequence[Asked], row: int, answer: int, context: Context
 ) -> tuple[tuple[str, ...], tuple[EntryKind, ...], Shown | None]:
-    """The titles of one answer, the kinds of its entries, and how it was asked."""
     if not side:
         return (), (), None
     asked = side[row]

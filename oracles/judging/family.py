@@ -54,14 +54,10 @@ def judge_family(
     alpha: float,
     capped: Sequence[Mean | None] | None = None,
 ) -> Family:
-    """Judge all users and each group.
+    """Judge all users and each group, by the estimates of their mean effects; None if nobody was scored.
 
-    Args:
-        claim: The promise and its margin.
-        members: The estimates of the mean effects of all users and of each group; None if nobody was scored.
-        alpha: The error rate of the claims ``violated`` together, and of the claims ``holds`` together.
-        capped: The same means for ``holds``, if effects count up to a cap for it. Where few users lose much, both
-            claims can be true; ``violated`` is made then.
+    `capped` are the same means for ``holds``, if effects count up to a cap for it. Where few users lose much, both
+    claims can be true; ``violated`` is made then.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
     opposite = [

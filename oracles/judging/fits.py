@@ -38,13 +38,7 @@ def over_fits(
 ) -> Verdict:
     """The verdict on the first fits and on others together, withdrawn if their spread is too large for its claim.
 
-    Args:
-        verdict: On the first fits.
-        claim: What it judges.
-        first: The answers of the first fits.
-        others: Asks the same users of fits with other seeds; returns None if that is impossible.
-        see: What answers show.
-        context: The error rates of the run.
+    `others` asks the same users of fits with other seeds, and returns None if that is impossible.
     """
     if verdict.status not in ("holds", "violated") or verdict.estimate is None:
         return verdict

@@ -58,15 +58,8 @@ def without_verdict(
 ) -> tuple[Status, str] | None:
     """The status and the reason if the answers allow no verdict; None if they can be judged.
 
-    Args:
-        users: Number of scored users.
-        errors: Why other users' calls failed, with their numbers.
-        unasked: Why users were not asked, with their numbers.
-        not_applicable: Why users could not be served, with their numbers.
-        context: Holds the limit on failures.
-        unread: What `too_many_unread` says of the answers.
-        everybody: Whether the claim is about all users, so that none may be left unasked.
-        who: What is asked and scored.
+    `errors`, `unasked` and `not_applicable` say why users were not scored, with their numbers, and `unread` what
+    `too_many_unread` says. If the claim is about `everybody`, none may be left unasked.
     """
     wrong = too_many_failed(errors, users, context, who)
     if unasked and (everybody or wrong or not users):
@@ -82,14 +75,9 @@ def without_verdict(
 
 
 def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
-    """Why too many answers say nothing for any verdict; empty if few enough do.
+    """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough.
 
     What a model meant by them is unknown: their share says how well answers are read, and nothing of the model.
-
-    Args:
-        tally: The answers.
-        context: Holds the limit.
-        what: What could not be read: a ``list``, or an ``option``.
     """
     unread, answers = tally.unreadable, tally.answers
     if not unread or unread <= context.missed_limit * answers:
@@ -116,9 +104,7 @@ def unread_counts(unread: int, users: int, who: str = "user") -> str:
 def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
     """The details of a verdict about answers of which nothing could be read; empty without any.
 
-    Args:
-        tally: The answers.
-        users: Whose value is unknown, and before which user with a value each stands, in the order drawn.
+    `users` are those whose value is unknown, with the place of the scored user before whom each stands.
     """
     if not tally.unreadable:
         return {}
@@ -136,12 +122,10 @@ def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, ob
 
 
 def _different(tally: Tally) -> list[Recommendation]:
-    """The first few unread answers that differ."""
     return list({answer.text: answer for answer in reversed(tally.silent)}.values())[::-1][:QUOTED]
 
 
 def _quoted(text: str, ends: bool) -> str:
-    """The end or the beginning of an answer in one line."""
     line = " ".join(text.split()).replace('"', "'")
     if len(line) <= _LONGEST:
         return line

@@ -123,11 +123,7 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
 
 
 def paired(oracle: str, source: Choices, followup: Choices) -> list[tuple[int, int]]:
-    """Places of the questions that both sides answered, in which an option was read or not.
-
-    Raises:
-        OracleError: If both sides have questions but share none.
-    """
+    """Places of the questions that both sides answered, in which an option was read or not; an error if they share none."""
     places = {name: place for place, name in enumerate(followup.questions)}
     found = [(place, places[name]) for place, name in enumerate(source.questions) if name in places]
     if source.questions and followup.questions and not found:

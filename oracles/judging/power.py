@@ -27,12 +27,7 @@ _HALVINGS = 12
 def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
     """How many more users a sample needs to show on which side of `value` its mean lies, in words.
 
-    Args:
-        effects: Effects of the users seen.
-        value: The margin that the mean was not shown to differ from.
-        above: Whether means above it break the promise.
-        alpha: Error rate of each claim.
-        most: Number of users in the data; 0 if unknown.
+    `above` says whether means above it break the promise, and `most` how many users the data has, 0 if unknown.
     """
     more = further_users(effects, value, alpha)
     users = len(effects.rows)
@@ -62,13 +57,6 @@ def users_needed(
 
     A verdict on too few users says something of them alone, and nothing of the recommender. The effects keep their
     spread around a mean that keeps the promise by `room`. Shares that cannot keep it by so much keep it by half.
-
-    Args:
-        effects: Effects of the users seen.
-        value: The limit of the promise.
-        above: Whether means above it break the promise.
-        alpha: Error rate of each claim.
-        room: By how much the mean keeps the promise.
 
     Returns:
         The number of users of whom a share `POWER` of samples shows it, at most `MOST`; None if nearly all samples of
@@ -118,12 +106,9 @@ def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> 
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
-    """How many further users would show the side of `value` with probability `POWER`.
+    """How many further users, drawn from those seen, would show the side of `value` with probability `POWER`.
 
-    The capital of the better bet continues to grow over users drawn from those seen.
-
-    Returns:
-        At least 1, or None if `MOST` users would not be enough.
+    It is at least 1, or None if `MOST` users would not be enough.
     """
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     if abs(float(effect.mean()) - value) < 1e-12:
@@ -141,12 +126,10 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
-    """The mean nearest to `value` that this many users can show to be above or below it.
+    """The mean nearest to `value` that this many users show to be above or below it with probability `POWER`.
 
-    Returns:
-        The mean that is shown with probability `POWER`. If effects vary, the sample keeps its spread. If
-        all are equal, a share of the users is moved to the far end of the range. None if no mean can be
-        shown.
+    If effects vary, the sample keeps its spread. If all are equal, a share of the users is moved to the far end of
+    the range. None if no mean can be shown.
     """
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     low, high = effects.reach

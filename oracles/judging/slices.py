@@ -36,13 +36,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Group:
-    """Some of the sampled users.
-
-    Attributes:
-        slicing: What divides the users.
-        value: The group's own name.
-        users: Their ids.
-    """
+    """Ids of some of the sampled users, what divides the users, and the group's own name."""
 
     slicing: str
     value: str
@@ -50,16 +44,9 @@ class Group:
 
 
 def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Group, ...]:
-    """The groups to judge.
+    """The groups of each slicing, in order of their names; None takes the slicings of the run.
 
-    Args:
-        slices: The slicings; None takes those of the run.
-        oracle: Who asks, for errors.
-        context: Holds the sampled users and the data.
-
-    Returns:
-        The groups of each slicing, in order of their names. A slicing that puts all users into one group gives
-        none.
+    A slicing that puts all users into one group gives none.
 
     Raises:
         OracleError: If there is no such slicing, the data lack what it needs, or a function gives no text.
@@ -83,11 +70,7 @@ def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Gro
 
 
 def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None:
-    """The slicings to judge a measure by: none for an aggregate.
-
-    Raises:
-        OracleError: If a test asks for slices of an aggregate.
-    """
+    """The slicings to judge a measure by: none for an aggregate, and an error if a test asks for some of it."""
     if not isinstance(measure, Aggregate):
         return slices
     if slices:
@@ -105,12 +88,7 @@ SWITCH = "--recsys-slices"
 def require_slicings(
     slicings: Iterable[str], attributes: Collection[str], items: Iterable[Item]
 ) -> None:
-    """Check the names that a run is given.
-
-    Args:
-        slicings: The names.
-        attributes: What the data know of users.
-        items: The catalogue.
+    """Check the names that a run is given against the attributes of users and the catalogue.
 
     Raises:
         OracleError: If one is neither a built-in slicing nor an attribute of users, or goes by genres of which the
@@ -155,7 +133,6 @@ def _name(slicing: Slicing, where: str) -> str:
 def _values(
     slicing: Slicing, name: str, where: str, users: Sequence[Asked], context: Context
 ) -> Sequence[str]:
-    """The group of each user."""
     if not isinstance(slicing, str):
         return [_own(slicing, name, where, asked.request) for asked in users]
     if slicing in SLICINGS:
@@ -228,7 +205,6 @@ SLICINGS = MappingProxyType(
 
 
 def _past(asked: Asked) -> Sequence[str]:
-    """All items that the user is known to have."""
     return asked.past or [rating.item.id for rating in asked.request.history]
 
 

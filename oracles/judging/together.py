@@ -1,12 +1,9 @@
 """A difference is claimed only if it is still there when both sides are asked together.
 
-A recommender may change during a run: its endpoint replaces the model, a cache fills up, an index is
-rebuilt. Many relations share the source answers, so most follow-ups are asked later than their source,
-or days later if the source answers were kept. A difference may then come from a change of the
-recommender. If a claim depends on a difference, both sides are asked again, as one batch in an order
-that treats them alike. The same is done if a recommender declares itself deterministic, because a claim
-would otherwise depend on that declaration. And it is done with other seeds if each replicate is answered by a fit
-of its own: verdicts are about users, whatever their number, and the few fits are shared by all of them.
+A recommender may change during a run, and most follow-ups are asked later than their source, or days later if the
+source answers were kept. So if a claim depends on a difference, both sides are asked again, as one batch in an order
+that treats them alike. The same is done if a recommender declares itself deterministic, because a claim would
+otherwise depend on that declaration, and with other seeds if each replicate is answered by a fit of its own.
 """
 
 import dataclasses
@@ -61,16 +58,11 @@ def confirmed(
     A claim about a stochastic recommender stands if answers asked together prove it too, for the same
     users or for more users. The first verdict is returned then, so that it does not depend on the time of
     asking. A recommender that declares itself deterministic is always asked again, even if the answers
-    differ too little for a claim. If all its answers are the same as before, the first verdict stands. If
-    not, the verdict that includes its noise replaces it.
+    differ too little for a claim (if any user's `moved`). If all its answers are the same as before, the first verdict
+    stands. If not, the verdict that includes its noise replaces it.
 
-    Args:
-        verdict: The verdict on answers asked `apart`.
-        promise: The promise that it judges.
-        apart: Seconds between source and follow-ups; 0 trusts a stochastic recommender.
-        moved: Whether any user's answers differ.
-        deterministic: Whether the recommender declares itself deterministic.
-        anew: Asks both sides together; returns None if the answers cannot have changed.
+    The sides were asked `apart` seconds; 0 trusts a stochastic recommender. `anew` asks both together, and returns
+    None if the answers cannot have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
     noise = deterministic and verdict.status == "inconclusive" and moved

@@ -17,11 +17,9 @@ at most this."""
 def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with an obstacle if the model changed between source and follow-up.
 
-    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once, and its provider
-    replaces it from time to time. If similar mixtures of versions answered both sides, the noise floor
-    includes the difference of the versions. If not, each version has its own noise floor, and none covers
-    the difference. This happens if the source's answers were kept before the change and the follow-up's
-    were made after it.
+    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once. If similar mixtures of them
+    answered both sides, the noise floor includes their difference. If not, each version has its own noise floor, and
+    none covers it: the source's answers were kept before a change, and the follow-up's were made after it.
     """
     sides = [_versions(side) for side in (pairs.source, pairs.followup)]
     names = sorted(set().union(*sides))

@@ -29,9 +29,6 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
 
     Returns:
         In [0, 1].
-
-    Raises:
-        OracleError: If `places` is no whole number from 1.
     """
     arguments.whole("aplt", "places", places, 1)
     return sum(item in tail for item in items[:places]) / places

@@ -20,14 +20,11 @@ def arp(counts: Sequence[int | None]) -> float | None:
         200.0
 
     Args:
-        counts: Number for each item; None for an item outside the catalogue, which is left out. The
+        counts: Number for each item, at least 0; None for an item outside the catalogue, which is left out. The
             paper's code counts it as 0, so inventing items looks like recommending rare ones.
 
     Returns:
         At least 0; None if no item is known.
-
-    Raises:
-        OracleError: If a number is negative or not finite.
     """
     known = arguments.flat("arp", "counts", [count for count in counts if count is not None], 0)
     return float(known.mean()) if len(known) else None

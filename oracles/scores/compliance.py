@@ -31,9 +31,6 @@ def complies(slots: int, prose: int, demanded: int) -> bool:
         slots: Number of entries that name something; see `slots.slots_of`.
         prose: Number of entries that name nothing: an introduction, a comment, an empty list line.
         demanded: How many were asked for, or the number of offered items if that is smaller.
-
-    Raises:
-        OracleError: If a number is no whole number from 0.
     """
     for name, value in (("slots", slots), ("prose", prose), ("demanded", demanded)):
         arguments.whole("complies", name, value, 0)

@@ -10,7 +10,6 @@ def duplicates(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots that repeat an earlier slot of the answer.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import Slot
         >>> slots = [Slot("candidate", repeated=False), Slot("candidate", repeated=True)]
         >>> duplicates(slots, depth=2)
         0.5

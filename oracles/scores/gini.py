@@ -18,11 +18,7 @@ __all__ = ["gini_difference", "gini_ratio", "gini_relative_difference"]
 
 
 def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
-    """Inequality of popularity within a list: ``sum (2i - n - 1) / n * share_i``, ascending.
-
-    Returns:
-        From 0 (all equal) up to, but below, ``(n - 1) / n``.
-    """
+    """Inequality of popularity within a list, in [0, (n - 1) / n): ``sum (2i - n - 1) / n * share_i``, ascending."""
     ascending = np.sort(scores("gini", "values", values, zero))
     n = len(ascending)
     # Divided by n last, so that equal values give exactly 0 on every processor.
@@ -33,17 +29,11 @@ def gini(values: ArrayLike, *, zero: Zero = "error") -> float:
 def gini_difference(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """`gini` of the recommended items minus that of the consumed ones.
 
+    Arguments are those of `log_popularity_difference`.
+
     Example:
         >>> round(gini_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
         -0.59
-
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return gini(recommended, zero=zero) - gini(consumed, zero=zero)
 
@@ -53,7 +43,7 @@ def gini_relative_difference(
 ) -> float | None:
     """`gini_difference` divided by the `gini` of the consumed items.
 
-    Arguments and errors are those of `gini_difference`.
+    Arguments are those of `log_popularity_difference`.
 
     Example:
         >>> round(gini_relative_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
@@ -71,7 +61,7 @@ def gini_ratio(
 ) -> float | None:
     """`gini` of the recommended items divided by that of the consumed ones.
 
-    Arguments and errors are those of `gini_difference`.
+    Arguments are those of `log_popularity_difference`.
 
     Example:
         >>> round(gini_ratio(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)

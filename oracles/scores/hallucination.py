@@ -1,5 +1,7 @@
 """Hallucination: the share of slots that name no item of the catalogue.
 
+    Arguments are those of `duplicates`. A title invented twice counts twice; missing slots are not hallucinations.
+
 Source:
     Equations 10 and 24 of https://arxiv.org/abs/2411.00331. They print the indicator of the opposite,
     but the text and the optimum of 0 mean "not in the catalogue". The paper's tables fit K = 5, but its
@@ -18,18 +20,12 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 def hallucination(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots whose title belongs to no item of the catalogue.
 
+    Arguments are those of `duplicates`. A title invented twice counts twice; missing slots are not hallucinations.
+
     Example:
-        >>> from pytest_recsys_mt.oracles import Slot
         >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
         >>> hallucination(slots, depth=2)
         0.5
-
-    Args:
-        slots: Slots of one answer; see `slots.slots_of`. A title invented twice counts twice.
-        depth: K, at least 1; missing slots are not hallucinations.
-
-    Returns:
-        In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind in ("unknown", "outside"), depth)
 

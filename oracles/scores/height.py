@@ -11,16 +11,7 @@ def mean_height(asked: Asked, item: str, k: int) -> float:
 
 
 def mean_height_of(asked: Asked, items: Collection[str], k: int) -> float:
-    """The mean height of several items as a share of the largest they can have.
-
-    Args:
-        asked: The answers.
-        items: Ids, at least one, each once.
-        k: Places of a list that count.
-
-    Returns:
-        1 if these items take the first places, 0 if none is named.
-    """
+    """The mean height of several items in k places, as a share of the largest they can have."""
     largest = sum(k - place for place in range(min(len(items), k))) / k
     return sum(_heights(asked, items, k)) / len(asked.answers) / largest
 

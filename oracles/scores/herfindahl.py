@@ -17,11 +17,7 @@ __all__ = ["herfindahl_difference", "herfindahl_ratio", "herfindahl_relative_dif
 
 
 def herfindahl(values: ArrayLike, *, zero: Zero = "error") -> float:
-    """Concentration of popularity within a list: the sum of squared shares.
-
-    Returns:
-        From ``1 / n`` (all equal) to 1.
-    """
+    """Concentration of popularity within a list, in [1 / n, 1]: the sum of squared shares."""
     shares = scores("herfindahl", "values", values, zero)
     return float(((shares / shares.sum()) ** 2).sum())
 
@@ -31,17 +27,11 @@ def herfindahl_difference(
 ) -> float:
     """`herfindahl` of the recommended items minus that of the consumed ones.
 
+    Arguments are those of `log_popularity_difference`.
+
     Example:
         >>> round(herfindahl_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
         -0.55
-
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     return herfindahl(recommended, zero=zero) - herfindahl(consumed, zero=zero)
 
@@ -51,14 +41,11 @@ def herfindahl_relative_difference(
 ) -> float:
     """`herfindahl_difference` divided by the `herfindahl` of the consumed items.
 
-    Arguments and errors are those of `herfindahl_difference`.
+    Arguments are those of `log_popularity_difference`.
 
     Example:
         >>> round(herfindahl_relative_difference(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
         -0.62
-
-    Returns:
-        The relative difference.
     """
     difference = herfindahl_difference(recommended, consumed, zero=zero)
     return difference / herfindahl(consumed, zero=zero)
@@ -67,14 +54,11 @@ def herfindahl_relative_difference(
 def herfindahl_ratio(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """`herfindahl` of the recommended items divided by that of the consumed ones.
 
-    Arguments and errors are those of `herfindahl_difference`.
+    Arguments are those of `log_popularity_difference`.
 
     Example:
         >>> round(herfindahl_ratio(recommended=[90, 90, 80], consumed=[90, 5, 1]), 2)
         0.38
-
-    Returns:
-        The ratio.
     """
     return herfindahl(recommended, zero=zero) / herfindahl(consumed, zero=zero)
 

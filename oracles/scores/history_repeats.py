@@ -9,18 +9,12 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 def history_repeats(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots that name an item that the user is known to have.
 
+    Arguments are those of `duplicates`.
+
     Example:
-        >>> from pytest_recsys_mt.oracles import Slot
         >>> slots = [Slot("candidate", repeated=False), Slot("history", repeated=False)]
         >>> history_repeats(slots, depth=2)
         0.5
-
-    Args:
-        slots: Slots of one answer; see `slots.slots_of`.
-        depth: K, at least 1.
-
-    Returns:
-        In [0, 1].
     """
     return share_of(slots, lambda slot: slot.kind == "history", depth)
 

@@ -35,9 +35,6 @@ def intra_list_diversity(
     Returns:
         From 0 (all items have the same attributes) to 1 (no two items share one); None if fewer than
         two items have attributes.
-
-    Raises:
-        OracleError: If there is no such likeness.
     """
     if likeness not in ("jaccard", "cosine"):
         raise OracleError(

@@ -29,12 +29,9 @@ def log_popularity_difference(
         1.39
 
     Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
+        recommended: Popularity of each recommended item, ``(k,)``, k at least 1.
+        consumed: Popularity of each item of the user, ``(n,)``, n at least 1.
         zero: How to treat items without interactions; see `popularity.Zero`.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero)
     theirs = scores(_NAME, "consumed", consumed, zero)

@@ -43,11 +43,7 @@ def metric_named(name: str) -> Metric:
 
 
 def depth_of(name: str) -> int | None:
-    """The number after the @ of a name; None if there is no @.
-
-    Raises:
-        OracleError: If it is not a number of at least 1.
-    """
+    """The number after the @ of a name, at least 1; None if there is no @."""
     _, at, depth = str(name).partition("@")
     if at and not (depth.isascii() and depth.isdigit() and int(depth) > 0):
         raise OracleError(f"the depth of a metric must be a number of at least 1, got {name!r}")
@@ -55,11 +51,7 @@ def depth_of(name: str) -> int | None:
 
 
 def places(name: str, asked: Asked, depth: int | None) -> int:
-    """How many places of an answer count: `depth`, or all requested places.
-
-    Raises:
-        OracleError: If `depth` is more than the request asks for.
-    """
+    """How many places of an answer count: `depth`, or all requested places, which must not be fewer."""
     k = asked.request.k
     if depth is not None and depth > k:
         raise OracleError(
@@ -81,13 +73,8 @@ def auc(
 
     A pair is a relevant candidate and an irrelevant one. It is in the right order if the relevant one
     stands first. Candidates that the ranking leaves out are tied after all others, and a tied pair
-    counts half (Hanley and McNeil 1982, Radiology 143(1)).
-
-    Args:
-        ranking: Item ids, best first. Repeats count at their first place, and items that were not
-            offered do not count.
-        candidates: All offered items.
-        relevant: The relevant items; ids that were not offered do not count.
+    counts half (Hanley and McNeil 1982, Radiology 143(1)). Repeats count at their first place, and items that were not
+    offered do not count.
 
     Returns:
         In [0, 1]; None if all candidates or none are relevant, because then there is no pair.
@@ -111,11 +98,7 @@ def auc(
 
 
 def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float | None:
-    """The nDCG of one ranking at a depth, as in the metric ``ndcg@depth``.
-
-    Returns:
-        In [0, 1]; None if no item is relevant.
-    """
+    """The nDCG of one ranking at a depth, in [0, 1], as in the metric ``ndcg@depth``; None if no item is relevant."""
     if not relevant:
         return None
     return _ndcg(list(dict.fromkeys(ranking))[:depth], relevant, depth)

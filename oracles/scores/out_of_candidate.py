@@ -13,17 +13,13 @@ from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 def out_of_candidate(slots: Sequence[Slot], depth: int) -> float:
     """The share of the first `depth` slots whose kind is not ``candidate``.
 
-    Such a slot names an item of the history, an item that was not offered, or no item of the catalogue.
+    Such a slot names an item of the history, an item that was not offered, or no item of the catalogue. Arguments are
+    those of `duplicates`; missing slots do not count as out of candidate.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import Slot
         >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
         >>> out_of_candidate(slots, depth=2)
         0.5
-
-    Args:
-        slots: Slots of one answer; see `slots.slots_of`.
-        depth: K, at least 1; missing slots do not count as out of candidate.
 
     Returns:
         In [0, 1]; at least the sum of `hallucination` and `history_repeats`.

@@ -23,12 +23,7 @@ metric, which depends on the unit of popularity."""
 
 
 def scores(metric: str, name: str, values: ArrayLike, zero: Zero = "error") -> Floats:
-    """`values` as numbers above 0, ``(n,)``.
-
-    Raises:
-        OracleError: If no item is left, a value is not a finite number of at least 0, or a value is 0
-            and `zero` is ``error``.
-    """
+    """`values` as finite numbers above 0, ``(n,)``, n at least 1; an error if one is 0 and `zero` is ``error``."""
     if zero not in ("error", "drop", "plus-one"):
         raise OracleError(f"{metric}: zero must be 'error', 'drop' or 'plus-one', got {zero!r}")
     numbers = np.asarray(values, np.float64)

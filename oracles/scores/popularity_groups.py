@@ -66,9 +66,6 @@ def popularity_groups(
 
     Returns:
         The group of each item, from 0, the least popular.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if groups < 1 or threshold not in ("rank", "value"):
         raise OracleError(
@@ -102,9 +99,6 @@ def long_tail(
         threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the
             items with fewer interactions than the quantile of the counts above 0, but no items
             without interactions.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if not 0 < share < 1 or threshold not in ("rank", "value"):
         raise OracleError(

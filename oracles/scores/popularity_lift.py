@@ -15,7 +15,8 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
 
     A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can
-    dominate it. Use `log_popularity_difference` to compare systems.
+    dominate it. Use `log_popularity_difference` to compare systems. Arguments are those of
+    `log_popularity_difference`.
 
     Source:
         Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
@@ -24,14 +25,6 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
     Example:
         >>> round(popularity_lift(recommended=[90, 80], consumed=[90, 5]), 2)
         0.79
-
-    Args:
-        recommended: Popularity of each recommended item, ``(k,)``.
-        consumed: Popularity of each item of the user, ``(n,)``.
-        zero: How to treat items without interactions; see `popularity.Zero`.
-
-    Raises:
-        OracleError: If a side is empty, or contains a value that is not a popularity.
     """
     ours = scores(_NAME, "recommended", recommended, zero).mean()
     theirs = scores(_NAME, "consumed", consumed, zero).mean()

@@ -32,15 +32,12 @@ def popularity_rank_correlation(
     Args:
         recommended: Item ids, best first (rank 1), without repeats.
         consumed: Item ids of the user, in any order.
-        popularity: By item id.
+        popularity: Of every item in both lists, by id.
 
     Returns:
         From -1 (the most popular first) to 1. None if fewer than two items are in both lists or all of
         them are equally popular. So it says nothing about a recommender that never repeats the
         history, as most recommenders must not.
-
-    Raises:
-        OracleError: If `recommended` repeats an item, or a shared item has no popularity.
     """
     if len(set(recommended)) != len(recommended):
         raise OracleError(

@@ -60,11 +60,7 @@ class Score:
     unread: bool = False
 
     def span_for(self, asked: Asked, context: Context) -> tuple[float, float]:
-        """The smallest and the largest possible score of one user.
-
-        Raises:
-            OracleError: If the span is neither a pair nor a function that returns one.
-        """
+        """The smallest and the largest possible score of one user."""
         span: Any = self.span
         if callable(span):
             span = span(asked, context) if _is_of_users(span) else span(context)
@@ -111,14 +107,10 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
-    """The mean score of a user's answers, and how many items were left out.
-
-    Returns:
-        The mean over the answers that have a score; None if no answer has one.
+    """The mean over the answers of a user that have a score, None if none has, and how many items were left out.
 
     Raises:
         NotApplicable: If the score is not defined for this user.
-        OracleError: If a score is not a number, or lies outside its span.
     """
     scored = [_scored(score, answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]

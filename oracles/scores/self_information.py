@@ -37,9 +37,6 @@ def self_information(
     Returns:
         From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item
         is left.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if unseen not in ("drop", "cap", "paper"):
         raise OracleError(

@@ -57,9 +57,6 @@ def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) 
 
     Returns:
         In [0, 1].
-
-    Raises:
-        OracleError: If `places` is no whole number from 1.
     """
     arguments.whole("unexpectedness", "places", places, 1)
     return len(set(items[:places]) - set(popular)) / places

@@ -23,9 +23,6 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
     Args:
         items: The list.
         demanded: How many were asked for, or the number of offered items if that is smaller.
-
-    Raises:
-        OracleError: If `demanded` is no whole number from 0.
     """
     arguments.whole("short_list", "demanded", demanded, 0)
     return len(set(items)) < demanded

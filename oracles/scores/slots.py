@@ -25,7 +25,6 @@ class Slot:
     """One slot of an answer.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import hallucination
         >>> slots = [Slot("candidate", repeated=False), Slot("unknown", repeated=False)]
         >>> hallucination(slots, depth=2)
         0.5

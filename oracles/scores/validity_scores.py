@@ -1,8 +1,7 @@
 """Invalid recommendations: malformed, already seen, unknown or outside the catalogue.
 
-The popularity paper counts them together as invalid (section 4.3 of https://arxiv.org/abs/2406.01285).
-Here each class has its own score, and ``invalid`` is their sum. Repeats do not count as invalid;
-`no_repeats` finds them.
+The popularity paper counts them together (section 4.3 of https://arxiv.org/abs/2406.01285), as ``invalid`` does.
+Repeats do not count as invalid; `no_repeats` finds them.
 """
 
 from collections import Counter

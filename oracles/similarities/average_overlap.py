@@ -14,20 +14,11 @@ def average_overlap(a: ArrayLike, b: ArrayLike) -> Floats:
 
     `l` is the length of the longer list. The missing places of the shorter list agree with nothing.
     Wu and Crestani 2003. Fagin, Kumar and Sivakumar 2003 call its complement the intersection metric.
+    Arguments and span are those of `rbo`.
 
     Example:
         >>> average_overlap([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
         [0.833]
-
-    Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-
-    Returns:
-        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _average)
 

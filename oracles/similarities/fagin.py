@@ -14,35 +14,25 @@ def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
 
     It counts the pairs of items of the union that the lists order differently. Each list ranks its own
     items ahead of its missing items. If one list has both items of a pair and the other has neither, the
-    pair counts `p`. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete Math. 17(1), section 3.1. The
-    definition does not depend on the lengths, so it also applies to lists of uneven length.
+    pair counts `p`, in [0, 1]: 0 is optimistic, 0.5 neutral. Fagin, Kumar and Sivakumar 2003, SIAM J. Discrete
+    Math. 17(1), section 3.1. The definition does not depend on the lengths, so it also applies to lists of uneven
+    length. The other arguments are those of `rbo`.
 
     Example:
         >>> fagin([[1, 2, 3]], [[1, 3, 2]]).tolist()
         [1.0]
 
-    Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-        p: Penalty of a pair whose order one list leaves open, in [0, 1]: 0 is optimistic, 0.5
-            neutral.
-
     Returns:
         Distance, 0 for equal lists, ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If `p` is not in [0, 1], or the arrays are not valid lists (see `kernel.by_chunk`).
     """
     _check(p)
     return by_chunk(a, b, lambda chunk: _distance(chunk, p))
 
 
 def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
-    """K^(p) as a similarity in [0, 1]: 1 for equal lists, 0 for disjoint ones.
+    """K^(p) as a similarity in [0, 1]: ``1 - K^(p) / maximum``, ``(n,)``; NaN only if either list is empty.
 
-    Returns:
-        ``1 - K^(p) / maximum``, ``(n,)``; NaN only if either list is empty. The maximum is that
-        of disjoint lists of the same lengths, ``k**2 + p k (k - 1)`` if both have k items.
+    The maximum is that of disjoint lists of the same lengths, ``k**2 + p k (k - 1)`` if both have k items.
     """
     _check(p)
     return by_chunk(a, b, lambda chunk: 1 - _distance(chunk, p) / _maximum(chunk, p))

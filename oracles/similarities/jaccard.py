@@ -12,19 +12,11 @@ from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_ma
 def jaccard(a: ArrayLike, b: ArrayLike) -> Floats:
     """Common items over all items, ``|A & B| / |A | B|`` (Jaccard 1912).
 
+    Arguments and span are those of `rbo`.
+
     Example:
         >>> jaccard([[1, 2, 3]], [[1, 2, 4]]).tolist()
         [0.5]
-
-    Args:
-        a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-
-    Returns:
-        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _jaccard)
 

@@ -19,31 +19,20 @@ def kendall(a: ArrayLike, b: ArrayLike) -> Floats:
 
     Tau over only the common items would ignore lost items, and is undefined for fewer than two common
     items. Kendall 1945, Biometrika 33(3). The value equals ``scipy.stats.kendalltau`` of the union's
-    ranks.
+    ranks. Arguments are those of `rbo`.
 
     Example:
         >>> kendall([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
         [0.333]
 
-    Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-
     Returns:
         Correlation in [-1, 1], ``(n,)``; NaN if either list is empty or the union has one item.
-
-    Raises:
-        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _tau_b)
 
 
 def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``; 1 for two equal lists of one item.
-
-    Returns:
-        Similarity in [0, 1], ``(n,)``; NaN only if either list is empty.
-    """
+    """Tau-b as a similarity in [0, 1], ``(tau + 1) / 2``, ``(n,)``; 1 for two equal lists of one item."""
     return by_chunk(a, b, _similarity)
 
 

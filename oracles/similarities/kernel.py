@@ -36,19 +36,12 @@ class Chunk:
 
 
 def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> Floats:
-    """Apply `kernel` to pairs of lists, a chunk at a time.
+    """Apply `kernel` to pairs of lists, a chunk at a time, if both lists of a pair have items; NaN for other pairs.
 
     Args:
         a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
         b: The lists to compare with, ``(n, k')``.
-        kernel: Returns one number per pair; called only for pairs in which both lists have items.
-
-    Returns:
-        One number per pair, ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If the arrays are not two-dimensional integers with equally many rows, or a
-            list continues after a pad.
+        kernel: Returns one number per pair.
     """
     left, right = _lists("a", a), _lists("b", b)
     if len(left) != len(right):

@@ -13,21 +13,11 @@ def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
     """Common items over the length of the longer list, ``|A & B| / max(|A|, |B|)``.
 
     For two lists of k items it is the overlap@k of the literature. A short list that is part of a
-    longer one does not have overlap 1.
+    longer one does not have overlap 1. Arguments and span are those of `rbo`.
 
     Example:
         >>> overlap([[1, 2, 3]], [[1, 2, 4]]).round(3).tolist()
         [0.667]
-
-    Args:
-        a: Item numbers, ``(n, k)``, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-
-    Returns:
-        Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If the arrays are not valid lists (see `kernel.by_chunk`).
     """
     return by_chunk(a, b, _overlap)
 

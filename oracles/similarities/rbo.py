@@ -33,13 +33,15 @@ def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
 
     Returns:
         Similarity in [0, 1], ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If `p` is not in (0, 1), or the arrays are not valid lists (see `kernel.by_chunk`).
     """
-    if not 0 < p < 1:
-        raise OracleError(f"p of rbo must lie in (0, 1), got {p!r}; 0.9 suits lists of ten")
+    check_patience("rbo", p)
     return by_chunk(a, b, lambda chunk: _extrapolated(chunk, p))
+
+
+def check_patience(name: str, p: float) -> None:
+    """Raise if p is no probability strictly between 0 and 1."""
+    if not 0 < p < 1:
+        raise OracleError(f"p of {name} must lie in (0, 1), got {p!r}; 0.9 suits lists of ten")
 
 
 def _extrapolated(chunk: Chunk, p: float) -> Floats:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+from pytest_recsys_mt.oracles.similarities.rbo import check_patience
 
 __all__ = ["rbo_min", "rbo_residual"]
 
@@ -18,7 +18,7 @@ def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
     r"""The smallest possible rank-biased overlap: no unseen item is common to both lists.
 
     With X_d the number of common items in the first d places, and l the longer length (Webber, Moffat
-    and Zobel 2010, ACM TOIS 28(4), equation 11, also for lists of uneven length)::
+    and Zobel 2010, ACM TOIS 28(4), equation 11, also for lists of uneven length), and the arguments of `rbo`::
 
         MIN = (1-p)/p * [ sum_{d<=l} X_d/d p^d + X_l (ln 1/(1-p) - sum_{d<=l} p^d/d) ]
 
@@ -26,18 +26,10 @@ def rbo_min(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
         >>> rbo_min([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
         [0.478]
 
-    Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-        p: As in `rbo`.
-
     Returns:
         In [0, 1), ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: If `p` is not in (0, 1), or the arrays are not valid lists (see `kernel.by_chunk`).
     """
-    _checked("rbo_min", p)
+    check_patience("rbo_min", p)
     return by_chunk(a, b, lambda chunk: _least(chunk, p))
 
 
@@ -45,7 +37,7 @@ def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
     r"""The largest possible excess of rank-biased overlap over `rbo_min`: all unseen items are common.
 
     With s and l the shorter and the longer length, and ``f = l + s - X_l`` (equation 30 of the same
-    paper)::
+    paper), and the arguments of `rbo`::
 
         RES = p^s + p^l - p^f - (1-p)/p * [ s sum_{s<d<=f} p^d/d + l sum_{l<d<=f} p^d/d
                                             + X_l (ln 1/(1-p) - sum_{d<=f} p^d/d) ]
@@ -54,18 +46,10 @@ def rbo_residual(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:
         >>> rbo_residual([[1, 2, 3]], [[1, 3, 2]]).round(3).tolist()
         [0.477]
 
-    Args:
-        a: As in `rbo_min`.
-        b: As in `rbo_min`.
-        p: As in `rbo_min`.
-
     Returns:
         In (0, 1], ``(n,)``; NaN if either list is empty.
-
-    Raises:
-        OracleError: As in `rbo_min`.
     """
-    _checked("rbo_residual", p)
+    check_patience("rbo_residual", p)
     return by_chunk(a, b, lambda chunk: _residual(chunk, p))
 
 
@@ -94,8 +78,3 @@ def _sums(depth: int, p: float) -> Floats:
     """``sum_{d<=n} p^d/d`` for n from 0 to `depth`."""
     degree = np.arange(1, depth + 1)
     return np.concatenate([[0.0], np.cumsum(p**degree / degree)])
-
-
-def _checked(name: str, p: float) -> None:
-    if not 0 < p < 1:
-        raise OracleError(f"p of {name} must lie in (0, 1), got {p!r}; 0.9 suits lists of ten")

@@ -37,16 +37,12 @@ Fagin's K^(p) break the triangle inequality."""
 
 
 def least_effect(similarity: Similarity) -> float:
-    """The smallest possible value of "agreement within sides minus agreement between them".
+    """The smallest possible value of "agreement within sides minus agreement between them": -1/2 for `METRICS`, else -1.
 
     If the distance d = 1 - s satisfies the triangle inequality, two answers of one side are at most as far
     apart as the sum of their distances to any answer of the other side: ``mean d(s, s') <= 2 mean d(s, f)``.
-    So agreement between sides exceeds the agreement within either side by at most 1/2. This is true for any
-    number of answers of one depth. For a similarity without a proof, agreements are only known to lie
-    between 0 and 1.
-
-    Returns:
-        -1/2 for `METRICS`, -1 for any other.
+    So agreement between sides exceeds the agreement within either side by at most 1/2, for any number of answers of
+    one depth. For a similarity without a proof, agreements are only known to lie between 0 and 1.
     """
     return -0.5 if similarity in METRICS else -1.0
 

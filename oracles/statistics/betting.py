@@ -3,11 +3,9 @@
 If the mean is at most m, every bet on ``x - m`` is fair or unfavourable. So we bet on each user in turn. The
 capital starts at 1 and is multiplied by ``1 + b (x - m)``. It is a nonnegative supermartingale if each stake
 b depends only on earlier users and cannot lose more than the capital. By Ville's inequality, the probability
-that it ever reaches 1/alpha is at most alpha. This is true for every distribution, every number of users and
-every rule for stopping. If the capital reaches 1/alpha, we claim that the mean is above m. The opposite claim
-bets on ``m - x``.
-
-The assumption is that users are drawn independently from a population and used in the order of the draw.
+that it ever reaches 1/alpha is at most alpha, for every number of users and every rule for stopping. If it does, we
+claim that the mean is above m. The opposite claim bets on ``m - x``. The assumption is that users are drawn
+independently from a population and used in the order of the draw.
 
 Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
 86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior.
@@ -51,28 +49,17 @@ def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> 
         worst: The most that a unit stake can lose, above 0; broadcast to `gains`.
         wide: Whether effects are expected in the whole range. It must be known beforehand. It changes
             the number of users needed, not the error rate.
-
-    Returns:
-        An array of the shape of `gains`.
     """
     stakes, _ = _stakes(gains, worst, wide)
     return np.cumsum(np.log1p(stakes * gains), axis=-1)
 
 
 def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> Floats:
-    """Logarithm of the capital of one bettor who can bet on one of several gains at a time.
+    """Logarithm of the capital, ``(n,)``, of one bettor who can bet on one of several gains, ``(ways, n)``, at a time.
 
     This tests the hypothesis that all means are 0 or less. For each user, the bettor uses the gain that
     promised the most growth so far. So a claim that can be true in several ways needs hardly more users
     than each way alone, and alpha is not divided.
-
-    Args:
-        gains: As in `log_capital`, ``(ways, n)``.
-        worst: The most that a unit stake can lose, ``(ways, 1)``.
-        wide: As in `log_capital`.
-
-    Returns:
-        ``(n,)``.
     """
     stakes, growth = _stakes(gains, worst, wide)
     users = np.arange(gains.shape[-1])
@@ -115,14 +102,10 @@ def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
 
 
 def p_of_some(gains: Floats, worst: Floats) -> float:
-    """P-value of the hypothesis that all means are 0 or less, if all ways share the capital.
+    """P-value of the hypothesis that all means are 0 or less, if all ways, ``(ways, n)``, share the capital.
 
     Each way starts with an equal share and keeps its gains. So the p-value is never above that of any way
-    times their number (Bonferroni), and it is lower if several ways gain.
-
-    Args:
-        gains: As in `log_capital_of_any`, ``(ways, n)``; 0 if a way does not bet on a user.
-        worst: The most that a unit stake can lose, ``(ways, 1)``.
+    times their number (Bonferroni), and it is lower if several ways gain. A gain is 0 if a way does not bet on a user.
     """
     if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
         return 0.0
@@ -180,23 +163,21 @@ class Bets(Mean):
         self._most = np.insert(effects, places, high)
 
     def lower(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self._hull(self._above, self.low, alpha)
 
     def upper(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return self._hull(self._below, self.high, alpha)
 
     def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`; 1 over the largest capital so far."""
+        """1 over the largest capital so far."""
         return math.exp(-float(self._above(np.array([value]))[0]))
 
     def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`; 1 over the largest capital so far."""
+        """1 over the largest capital so far."""
         return math.exp(-float(self._below(np.array([value]))[0]))
 
     def p_within(self, value: float) -> float:
-        """See `bounds.Mean`; one bettor bets on the side of 0 that promises more growth."""
+        """One bettor bets on the side of 0 that promises more growth."""
         gains = np.stack([self._least - value, -value - self._most])
         worst = np.array([[value - self.low], [self.high + value]])
         return p_of_any(gains / self._scale, worst / self._scale, wide=self._wide)

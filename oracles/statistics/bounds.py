@@ -54,21 +54,18 @@ class Rate(Mean):
         self._least, self._most, self._users = count, count + unknown, users + unknown
 
     def lower(self, alpha: float) -> float:
-        """See `Mean`."""
         from scipy.special import betaincinv
 
         count, users = self._least, self._users
         return 0.0 if count == 0 else float(betaincinv(count, users - count + 1, alpha))
 
     def upper(self, alpha: float) -> float:
-        """See `Mean`."""
         from scipy.special import betaincinv
 
         count, users = self._most, self._users
         return 1.0 if count == users else float(betaincinv(count + 1, users - count, 1 - alpha))
 
     def p_at_most(self, value: float) -> float:
-        """See `Mean`."""
         from scipy.special import bdtrc
 
         if not 0 <= value <= 1:  # no rate is there
@@ -76,7 +73,6 @@ class Rate(Mean):
         return 1.0 if self._least == 0 else float(bdtrc(self._least - 1, self._users, value))
 
     def p_at_least(self, value: float) -> float:
-        """See `Mean`."""
         from scipy.special import bdtr
 
         if not 0 <= value <= 1:  # no rate is there
@@ -91,17 +87,13 @@ class Certain(Mean):
         self.estimate = value
 
     def lower(self, alpha: float) -> float:
-        """See `Mean`."""
         return self.estimate
 
     def upper(self, alpha: float) -> float:
-        """See `Mean`."""
         return self.estimate
 
     def p_at_most(self, value: float) -> float:
-        """See `Mean`."""
         return 1.0 if self.estimate <= value else 0.0
 
     def p_at_least(self, value: float) -> float:
-        """See `Mean`."""
         return 1.0 if self.estimate >= value else 0.0

@@ -43,7 +43,7 @@ def bradley_terry(
         Strengths in natural logarithms of odds, with mean 0, ``(m,)``.
 
     Raises:
-        OracleError: If an argument is invalid, or the comparisons determine no finite strengths: the
+        OracleError: If the comparisons determine no finite strengths: the
             players form groups, and one group never lost to the others (Ford 1957).
     """
     table = _table("bradley_terry", "wins", wins, prior)
@@ -78,7 +78,7 @@ def placed_bradley_terry(
         Strengths with mean 0, ``(m,)``, and p; natural logarithms of odds.
 
     Raises:
-        OracleError: If an argument is invalid, or the comparisons determine no finite numbers.
+        OracleError: If the comparisons determine no finite numbers.
     """
     won = _table("placed_bradley_terry", "first", first, prior)
     other = _table("placed_bradley_terry", "second", second, prior)
@@ -103,18 +103,10 @@ def placed_bradley_terry(
 
 
 def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
-    """The strengths with mean 0, then the advantage of the first place; for many tables at once.
+    """The strengths with mean 0, then the advantage of the first place, ``(..., m + 1)``; for many tables at once.
 
-    Args:
-        first: As in `placed_bradley_terry`, with its prior, ``(..., m, m)``.
-        second: Likewise.
-        place: Whether there is such an advantage; without it, it is 0.
-
-    Returns:
-        ``(..., m + 1)``.
-
-    Raises:
-        OracleError: If there are no finite numbers.
+    `first` and `second` are those of `placed_bradley_terry`, with its prior, ``(..., m, m)``. Without a `place`, the
+    advantage is 0.
     """
     lost = np.swapaxes(second, -1, -2)  # by the one shown first
     met = first + lost

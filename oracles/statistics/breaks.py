@@ -2,13 +2,10 @@
 
 One bettor who has lost for 30 good nights needs many bad ones to win that back. So a part of the capital (1
 in total) starts on each night. From then on it is multiplied, user by user, by ``1 + b (x - m)`` as in
-`betting`, but with a stake b that is fixed for the night. So one part starts on the night of the break.
-
-While every night keeps the promise, each part is a nonnegative supermartingale from night to night: the
-factors of a night have the expectation ``prod(1 + b E[x - m])``, which is at most 1 if the mean of those
-``E[x - m]`` is at most 0. So their sum is also one. By Ville's inequality, the probability that it *ever*
-reaches 1/alpha is at most alpha, in a series of any length. This assumes that users answer independently of
-each other, given the nights before.
+`betting`, but with a stake b that is fixed for the night. While every night keeps the promise, each part and so
+their sum is a nonnegative supermartingale from night to night. By Ville's inequality, the probability that it *ever*
+reaches 1/alpha is at most alpha, in a series of any length, if users answer independently of each other, given the
+nights before.
 
 Shin, Ramdas and Rinaldo 2023, "E-detectors: a nonparametric framework for sequential change detection", New
 England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section 3, with weights that sum to 1 instead of
@@ -28,29 +25,21 @@ _NOTHING = 1e-9
 
 
 def log_growth(gains: Floats, worst: float | Floats) -> Floats:
-    """Logarithm of the capital after one night that starts with 1, at each of `STAKES`.
+    """Logarithm of the capital after one night that starts with 1, at each of `STAKES`, ``(len(STAKES), ...)``.
 
     Args:
         gains: Gains of a unit stake on each user of the night, ``(..., users)``.
         worst: The most that a unit stake can lose, known before the night; ``(...)``.
-
-    Returns:
-        ``(len(STAKES), ...)``.
     """
     shares = gains / np.maximum(np.asarray(worst)[..., None], _NOTHING)
     return np.stack([np.log1p(stake * shares).sum(axis=-1) for stake in STAKES])
 
 
 def log_evidence(growth: Floats) -> Floats:
-    """Logarithm of the capital after each night.
+    """Logarithm of the capital after each night, ``(nights, ...)``; above ``log(1 / alpha)`` with probability alpha at most.
 
-    Args:
-        growth: As returned by `log_growth` for each night. The stakes on several ways to break the
-            promise follow one another, ``(ways, nights, ...)``.
-
-    Returns:
-        ``(nights, ...)``. If the promise is kept, it ever exceeds ``log(1 / alpha)`` with probability at
-        most alpha.
+    `growth` is what `log_growth` returns for each night. The stakes on several ways to break the promise follow one
+    another, ``(ways, nights, ...)``.
     """
     running: Floats = np.full_like(growth[:, 0], -np.inf)
     capital: Floats = np.empty_like(growth[0])
@@ -65,11 +54,7 @@ def log_evidence(growth: Floats) -> Floats:
 
 
 def began(growth: Floats) -> int:
-    """The night, counted from 0, on which the part with the most capital at the end started.
-
-    Args:
-        growth: As in `log_evidence`, ``(ways, nights)``.
-    """
+    """The night, counted from 0, on which the part with the most capital at the end started; `growth` is ``(ways, nights)``."""
     won = np.logaddexp.reduce(np.cumsum(growth[:, ::-1], axis=1)[:, ::-1], axis=0)
     return int(np.argmax(won + [_log_weight(night) for night in range(len(won))]))
 

@@ -8,15 +8,8 @@ def holm(p_values: Sequence[float], weights: Sequence[float] = ()) -> list[float
     """Holm's step-down adjustment: reject if the adjusted p is at most alpha.
 
     Then the probability of any false rejection is at most alpha, under any dependence between the
-    tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70). With weights, a test of weight w gets the
+    tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70). With weights above 0, a test of weight w gets the
     share of alpha that w is of the weights of all tests not rejected yet.
-
-    Args:
-        p_values: One for each test.
-        weights: Above 0, one for each test; equal if empty.
-
-    Returns:
-        The adjusted values, in the same order. A larger p never gets a smaller adjusted value.
     """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -35,9 +28,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     Then the expected share of false findings among the listed ones is at most that rate, if the tests
     are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
-
-    Returns:
-        The adjusted values, in the same order. They are never above those of `holm`.
     """
     adjusted = [0.0] * len(p_values)
     smallest = 1.0

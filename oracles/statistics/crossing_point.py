@@ -20,7 +20,6 @@ class CrossingPoint:
     """The first history length at which the other recommender is better.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import crossing_point
         >>> found = crossing_point([1, 20], ours=[[0.4, 0.4], [0.3, 0.3]], other=[[0.1, 0.5], [0.2, 0.6]])
         >>> found.low, found.length, found.high
         (20, 20, 20)
@@ -64,14 +63,11 @@ def crossing_point(
 
     Args:
         lengths: Lengths of the histories, ascending, ``(m,)``.
-        ours: The metric of each user at each length, ``(n, m)``.
+        ours: The metric of each user at each length, ``(n, m)``, n at least 2.
         other: The other recommender's, of the same users, ``(n, m)``.
         confidence: Confidence level, in (0, 1).
         seed: Seed of the draws.
         draws: Number of bootstrap samples.
-
-    Raises:
-        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
     if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):

@@ -37,9 +37,6 @@ def rate_interval(
 
     Returns:
         The lower and the upper bound.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     if method not in ("wilson", "exact"):
         raise OracleError(f"rate_interval: method must be 'wilson' or 'exact', got {method!r}")
@@ -84,9 +81,6 @@ def cluster_bootstrap(
 
     Returns:
         The lower and the upper bound; both are the mean if all users have the same mean.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     _share("cluster_bootstrap", confidence)
     numbers = np.asarray(values, np.float64)

@@ -2,12 +2,10 @@
 
 A number such as a coverage is not a mean over users. So nothing bounds what a user adds to it, and bets on
 users are not fair. The jackknife estimates how the number varies: each user is left out in turn, and the n
-resulting values are treated as the users of a mean. This errs too often in two cases. If all users of a
-sample are equal, the estimated variance is 0. So two imagined users are added who move the number as far as
+resulting values are treated as the users of a mean. Two imagined users are added who move the number as far as
 one user can, one up and one down (as Agresti and Caffo 2000, The American Statistician 54(4), do for
-shares). If the number depends on a few users, n - 1 degrees of freedom are too many, because the variance of
-a variance grows with the kurtosis. So the degrees of freedom are matched to that variance (Satterthwaite
-1946, Biometrics Bulletin 2(6)).
+shares), because equal users do not prove a variance of 0. The degrees of freedom are matched to the variance of the
+variance, which grows with the kurtosis (Satterthwaite 1946, Biometrics Bulletin 2(6)).
 
 `benchmarks/aggregates.py` measures how often the bounds miss. No theorem limits this to the declared rate, so
 reports call these bounds approximate.
@@ -24,19 +22,12 @@ from pytest_recsys_mt.oracles.statistics.bounds import Mean
 
 
 def linearised(value: float, without: Floats) -> Floats:
-    """The contribution of each user to a number of all users, as values whose mean is the number.
+    """The contribution of each user to a number of all users, as values, ``(n,)``, whose mean is the number.
 
-    ``e_i = S + (n - 1) (mean_j S_(j) - S_(i))``, with ``S_(i)`` the number without user i. For a mean
+    ``e_i = S + (n - 1) (mean_j S_(j) - S_(i))``, with S the `value` and ``S_(i)`` the number without user i. For a mean
     over users, these are the users' own values. Their variance over n is the jackknife estimate of the
     variance of S. On average it is not too small, for any symmetric function S of independent users
     (Efron and Stein 1981, Annals of Statistics 9(3)).
-
-    Args:
-        value: The number of all users, S.
-        without: The number without each user, ``(n,)``.
-
-    Returns:
-        ``(n,)``.
     """
     values: Floats = value + (len(without) - 1) * (without.mean() - without)
     return values
@@ -62,19 +53,15 @@ class Jackknife(Mean):
         self._freedom = min(users - 1, 2 / ((kurtosis - 3) / users + 2 / (users - 1)))
 
     def lower(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return max(self._low, self.estimate - self._quantile(alpha) * self._error)
 
     def upper(self, alpha: float) -> float:
-        """See `bounds.Mean`."""
         return min(self._high, self.estimate + self._quantile(alpha) * self._error)
 
     def p_at_most(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return 0.0 if value < self._low else self._below((value - self.estimate) / self._error)
 
     def p_at_least(self, value: float) -> float:
-        """See `bounds.Mean`."""
         return 0.0 if value > self._high else self._below((self.estimate - value) / self._error)
 
     def _quantile(self, alpha: float) -> float:

@@ -22,7 +22,6 @@ class PairedDifference:
     """How much two recommenders differ on the same users.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import paired_difference
         >>> found = paired_difference(ours=[0.6, 0.5, 0.4, 0.7], other=[0.5, 0.5, 0.2, 0.6])
         >>> found.users, round(found.mean, 2)
         (4, 0.1)
@@ -54,7 +53,7 @@ def paired_difference(
         (0.1, False)
 
     Args:
-        ours: One number per user, ``(n,)``.
+        ours: One number per user, ``(n,)``, n at least 2.
         other: The other recommender's numbers, for the same users in the same order, ``(n,)``.
         alpha: In (0, 1).
         test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001). ``t``
@@ -63,9 +62,6 @@ def paired_difference(
 
     Returns:
         See `PairedDifference`; p is 1 if no user differs.
-
-    Raises:
-        OracleError: If an argument is invalid, or there are fewer than two users.
     """
     level = share("paired_difference", "alpha", alpha)
     left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)

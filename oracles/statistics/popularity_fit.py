@@ -21,7 +21,6 @@ class PopularityFit:
     """A Pareto and a log-normal distribution of popularity, fitted and compared.
 
     Example:
-        >>> from pytest_recsys_mt.oracles import popularity_fit
         >>> fit = popularity_fit([1, 1, 1, 2, 2, 3, 5, 9, 40])
         >>> round(fit.lognormal_mean, 2)
         1.11
@@ -72,9 +71,6 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     Args:
         popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different
             values.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     values = np.sort(scores("popularity_fit", "popularity", popularity))
     if values[0] == values[-1]:
@@ -108,9 +104,6 @@ def cumulative_mean(popularity: ArrayLike) -> Floats:
 
     Source:
         Figure 5 of https://arxiv.org/abs/2406.01285.
-
-    Args:
-        popularity: Popularity of each item, or its logarithm, in the order of adding.
     """
     values = np.asarray(popularity, np.float64)
     means: Floats = np.cumsum(values) / np.arange(1, len(values) + 1)

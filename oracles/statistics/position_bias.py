@@ -44,7 +44,7 @@ def position_test(
 
     Args:
         values: Accuracy of each answer, ``(n,)``.
-        groups: The group of places of the wanted candidate, ``(n,)``.
+        groups: The group of places of the wanted candidate, ``(n,)``; at least two different ones.
         users: The user of each answer, ``(n,)``, if users have several answers with the wanted
             candidate at different places. Values are then permuted within each user.
         draws: Number of random assignments.
@@ -52,9 +52,6 @@ def position_test(
 
     Returns:
         The statistic and its p-value; 0 and 1 if all values are equal.
-
-    Raises:
-        OracleError: If an argument is invalid, or there is only one group.
     """
     numbers = np.asarray(values, np.float64)
     names, places = np.unique(np.asarray(groups), return_inverse=True)
@@ -104,14 +101,11 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
         0.112
 
     Args:
-        places: Place of the candidate that each user is recommended first, from 0, ``(n,)``.
+        places: Place of the candidate that each user is recommended first, from 0, ``(n,)``, n at least 1.
         offered: Number of candidates, at least 2.
 
     Returns:
         The statistic, with ``offered - 1`` degrees of freedom, and its p-value.
-
-    Raises:
-        OracleError: If there is no user, or a place that was not offered.
     """
     chosen = np.asarray(places, np.int64)
     if offered < 2 or not len(chosen) or chosen.min() < 0 or chosen.max() >= offered:

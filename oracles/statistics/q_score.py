@@ -27,16 +27,13 @@ def q_score(win: float, tie: float, lose: float) -> float:
         2.0
 
     Args:
-        win: Comparisons won, or their share.
+        win: Comparisons won, or their share, at least 0.
         tie: Comparisons without a winner, in the same unit.
         lose: Comparisons lost, in the same unit.
 
     Returns:
         At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no
         comparison.
-
-    Raises:
-        OracleError: If a number is below 0 or not finite.
     """
     counts = {"win": win, "tie": tie, "lose": lose}
     for name, count in counts.items():
@@ -90,9 +87,6 @@ def q_interval(
 
     Returns:
         The lower and the upper bound; both NaN if there was no comparison.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     counts = np.asarray(outcomes, np.float64)
     if counts.ndim != 2 or counts.shape[1:] != (3,) or not len(counts):

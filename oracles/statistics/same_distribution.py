@@ -19,14 +19,11 @@ def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tu
         0.2
 
     Args:
-        sample: One number per sampled user.
-        everybody: One number per user of the whole.
+        sample: One finite number per sampled user, of at least one.
+        everybody: One finite number per user of the whole, of at least one.
 
     Returns:
         The distance in [0, 1], and the p-value of no difference.
-
-    Raises:
-        OracleError: If either is empty or contains a value that is not a finite number.
     """
     if not len(sample) or not len(everybody):
         raise OracleError(

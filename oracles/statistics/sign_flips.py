@@ -44,9 +44,6 @@ def sign_flip_test(
 
     Returns:
         One p-value per column, ``(m,)``; 1 for a column of zeros.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     numbers = np.asarray(differences, np.float64)
     columns = numbers[:, None] if numbers.ndim == 1 else numbers

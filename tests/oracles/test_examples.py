@@ -44,7 +44,7 @@ def test_every_public_oracle_has_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", CALLED)
 def test_what_a_call_returns_is_true(name: str) -> None:
-    names = {name: getattr(oracles, name)}
+    names = {each: getattr(oracles, each) for each in oracles.__all__}
     parsed = doctest.DocTestParser().get_doctest(example(name), names, name, None, None)
     result = doctest.DocTestRunner(verbose=False).run(parsed)
     assert result.attempted

@@ -310,8 +310,8 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     real = builtins.__import__
 
     def without(name: str, *arguments: Any, **keywords: Any) -> Any:
-        if name == "matplotlib":
-            raise ImportError("No module named 'matplotlib'")
+        if name == "jinja2":
+            raise ImportError("No module named 'jinja2'")
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)

@@ -31,10 +31,9 @@ def require_html() -> None:
     """
     try:
         import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            f"the HTML report needs Jinja2 and matplotlib ({error}); install them with: "
+            f"the HTML report needs Jinja2 ({error}); install them with: "
             f"pip install 'pytest-recsys-mt[html]'"
         ) from error
 

@@ -64,8 +64,7 @@ def groups_of(cards: Sequence[Card]) -> list[Group]:
             drawn.setdefault((suite, words.effect_of(row).unit), []).append(card)
     groups = []
     for (suite, unit), held in drawn.items():
-        names = [f"effect-{card.key}" for card in held]
-        axis, strips = figures.strips([card.row for card in held], names)
+        axis, strips = figures.strips([card.row for card in held])
         groups.append(Group(suite, unit, axis, list(zip(held, strips, strict=True))))
     for (suite, unit), held in others.items():
         groups.append(Group(suite, unit, "", [(card, "") for card in held]))
@@ -112,14 +111,14 @@ def _curve(card: Card, given: Mapping[str, Any], title: str) -> Plot:
     ]
     columns = [*(["line"] if len(lines) > 1 else []), x, y, "low", "high"]
     label = f"Curve of {y} by {x}; the table below it has its numbers"
-    drawing = figures.curve(f"curve-{card.key}", given, label)
+    drawing = figures.curve(given, label)
     return Plot(title, [card], drawing, "", columns, numbers)
 
 
 def _scatter(card: Card, given: Mapping[str, Any], title: str) -> Plot:
     every, count = figures.thinning(given), len(given["points"])
     label = f"{count:,} points: {given.get('y', 'y')} against {given.get('x', 'x')}"
-    drawing = figures.scatter(f"scatter-{card.key}", given, label)
+    drawing = figures.scatter(given, label)
     note = f"{count:,} points" + (f", one of every {every} drawn" if every > 1 else "")
     return Plot(title, [card], drawing, note)
 
@@ -140,7 +139,7 @@ def _dimensions(cards: Sequence[Card]) -> list[Plot]:
 def _dimension_plot(cards: Sequence[Card], title: str) -> Plot:
     given = [card.row["details"]["dimension"] for card in cards]
     label = "; ".join(f"{each['name']} {words.number(each['value'])}" for each in given)
-    drawing = figures.dimensions(f"dimensions-{cards[0].key}", given, label)
+    drawing = figures.dimensions(given, label)
     columns = ["dimension", "value", "low", "high"]
     numbers = [[_cell(each.get(key)) for key in ("name", *columns[1:])] for each in given]
     return Plot(title, cards, drawing, "", columns, numbers)

@@ -1,142 +1,173 @@
-"""Figures of matplotlib as inline SVG for a strict page with two colour schemes.
-
-The page allows only its own style, so style attributes become presentation attributes. Colours
-become the page's variables, so that one drawing works in light, dark and print.
-"""
+"""Drawings as SVG in a page, in the page's own colours, so that one serves in light, dark and print."""
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+import math
+from collections.abc import Sequence
+from html import escape
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
-    from matplotlib.figure import Figure
-
-INK, MUTED, LINE, ZONE, PAPER = "#000001", "#000002", "#000003", "#000004", "#000005"
-SERIES = ("#000011", "#000012", "#000013", "#000014")
+INK, MUTED, LINE, ZONE, PAPER = (
+    f"var(--{name})" for name in ("ink", "muted", "line", "zone", "paper")
+)
+SERIES = tuple(f"var(--series-{number})" for number in (1, 2, 3, 4))
+_BAD, _UNCLEAR = "var(--bad)", "var(--unclear)"
 OF_STATE = {
-    "violated": "#000021",
-    "error": "#000021",
-    "mended": "#000021",
-    "known": "#000022",
-    "inconclusive": "#000022",
-    "holds": "#000023",
-    "not-applicable": "#000002",
-}
-"""Colours to draw with. They are placeholders: `VARIABLES` maps them to the page's variables."""
-
-VARIABLES = {
-    INK: "ink",
-    MUTED: "muted",
-    LINE: "line",
-    ZONE: "zone",
-    PAPER: "paper",
-    **{colour: f"series-{number}" for number, colour in enumerate(SERIES, 1)},
-    "#000021": "bad",
-    "#000022": "unclear",
-    "#000023": "good",
+    "violated": _BAD,
+    "error": _BAD,
+    "mended": _BAD,
+    "known": _UNCLEAR,
+    "inconclusive": _UNCLEAR,
+    "holds": "var(--good)",
+    "not-applicable": MUTED,
 }
 
-_SVG = "{http://www.w3.org/2000/svg}"
-_LINK = "{http://www.w3.org/1999/xlink}href"
-_KEPT = frozenset(
-    {
-        "fill", "stroke", "stroke-width", "stroke-linejoin", "stroke-linecap", "stroke-dasharray",
-        "stroke-dashoffset", "stroke-opacity", "fill-opacity", "opacity", "text-anchor",
-        "font-size", "font-weight",
-    }
-)  # fmt: skip
-_REFERENCE = re.compile(r"#([\w-]+)")
+Span = tuple[float, float]
+Point = tuple[float, float]
+
+_SHAPES = {
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "triangle": ((0, -1.2), (1.1, 0.9), (-1.1, 0.9)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    "right": ((-0.8, -1), (1, 0), (-0.8, 1)),
+    "cross": (
+        (-1, -0.4), (-0.4, -1), (0, -0.6), (0.4, -1), (1, -0.4), (0.6, 0),
+        (1, 0.4), (0.4, 1), (0, 0.6), (-0.4, 1), (-1, 0.4), (-0.6, 0),
+    ),
+}  # fmt: skip
+"""Corners of the markers, in half of their size; any other marker is a dot."""
 
 
-@contextmanager
-def drawing() -> Iterator[Callable[[float, float], Figure]]:
-    """Make figures inside, whatever matplotlib's settings are elsewhere.
-
-    Yields a function that makes figures of a given width and height in pixels.
-    """
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        # A title may be in any script; browsers have letters that matplotlib's font lacks.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(
-            {
-                "svg.fonttype": "none",
-                "svg.hashsalt": "recsys-mt",
-                "text.parse_math": False,
-                "font.size": 12,
-                "text.color": INK,
-                "axes.edgecolor": LINE,
-                "axes.labelcolor": MUTED,
-                "axes.spines.top": False,
-                "axes.spines.right": False,
-                "xtick.color": MUTED,
-                "ytick.color": MUTED,
-                "legend.frameon": False,
-            }
-        )
-        yield lambda width, height: Figure(figsize=(width / 72, height / 72), dpi=72)
-
-
-def inline(figure: Figure, name: str, label: str) -> str:
-    """`figure` as an element of an HTML page.
+class Drawing:
+    """An area of a page with axes.
 
     Args:
-        figure: Drawn with the colours of this module.
-        name: Starts every id in it, so that no two figures of a page share one.
-        label: What the figure shows, for those who cannot see it; empty if the text beside it
-            says the same.
+        size: Width and height, in pixels.
+        x: The ends of the horizontal axis, left and right.
+        y: The ends of the vertical axis, bottom and top.
+        frame: Pixels beside the axes: left, right, top, bottom.
     """
-    stream = io.BytesIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Type", "Format"))
-    figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
-    root = ElementTree.fromstring(stream.getvalue())
-    for parent in root.iter():
-        for child in list(parent):
-            if child.tag in (f"{_SVG}style", f"{_SVG}metadata"):
-                parent.remove(child)
-    referred = {
-        found
-        for element in root.iter()
-        for value in element.attrib.values()
-        for found in _REFERENCE.findall(value)
-    }
-    for element in root.iter():
-        _plain(element, name, referred)
-    for attribute in ("width", "height", "version"):
-        root.attrib.pop(attribute, None)
-    root.attrib.update({"stroke-linejoin": "round", "stroke-linecap": "butt", "class": "figure"})
-    root.attrib.update({"role": "img", "aria-label": label} if label else {"aria-hidden": "true"})
-    return ElementTree.tostring(root, encoding="unicode", short_empty_elements=False)
+
+    def __init__(
+        self,
+        size: tuple[float, float],
+        x: Span,
+        y: Span,
+        frame: tuple[float, float, float, float] = (0, 0, 0, 0),
+    ) -> None:
+        self.width, self.height = size
+        self.left, right, self.top, bottom = frame
+        self.right, self.bottom = self.width - right, self.height - bottom
+        self._x, self._y = x, y
+        self._parts: list[str] = []
+
+    def place(self, x: float, y: float) -> Point:
+        """Where a point of the axes is, in pixels."""
+        across = (x - self._x[0]) / ((self._x[1] - self._x[0]) or 1)
+        up = (y - self._y[0]) / ((self._y[1] - self._y[0]) or 1)
+        return (
+            self.left + across * (self.right - self.left),
+            self.bottom - up * (self.bottom - self.top),
+        )
+
+    def line(self, points: Sequence[Point], colour: str, width: float = 1, dash: str = "") -> None:
+        """A line through points of the axes."""
+        broken = f' stroke-dasharray="{dash}"' if dash else ""
+        self._parts.append(
+            f'<polyline points="{self._joined(points)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{broken}/>'
+        )
+
+    def area(self, points: Sequence[Point], colour: str, opacity: float = 1) -> None:
+        """The area that points of the axes go round."""
+        self._parts.append(
+            f'<polygon points="{self._joined(points)}" fill="{colour}" fill-opacity="{opacity:g}"/>'
+        )
+
+    def marker(
+        self, shape: str, x: float, y: float, size: float, colour: str, opacity: float = 1
+    ) -> None:
+        """A marker at a point of the axes, with an edge in the colour of the page."""
+        self.marker_at(shape, self.place(x, y), size, colour, opacity)
+
+    def marker_at(
+        self, shape: str, at: Point, size: float, colour: str, opacity: float = 1
+    ) -> None:
+        """A marker at a point of the area, in pixels."""
+        (x, y), half = at, size / 2
+        look = f'fill="{colour}" fill-opacity="{opacity:g}"'
+        look += f' stroke="{PAPER}" stroke-width="1"' if opacity == 1 else ""
+        corners = _SHAPES.get(shape)
+        if corners is None:
+            self._parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}" {look}/>')
+            return
+        points = " ".join(
+            f"{x + half * right:.1f},{y + half * down:.1f}" for right, down in corners
+        )
+        self._parts.append(f'<polygon points="{points}" {look}/>')
+
+    def text(
+        self,
+        text: str,
+        at: Point,
+        anchor: str = "middle",
+        colour: str = MUTED,
+        *,
+        upwards: bool = False,
+    ) -> None:
+        """A text at a point of the area, in pixels."""
+        (x, y) = at
+        turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if upwards else ""
+        self._parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="11"{turned}>'
+            f"{escape(text)}</text>"
+        )
+
+    def axes(
+        self,
+        x: Sequence[tuple[float, str]],
+        y: Sequence[tuple[float, str]],
+        titles: tuple[str, str],
+    ) -> None:
+        """The axes at the left and at the bottom, with a grid, labels at their ticks, and titles."""
+        for tick, label in x:
+            self.line([(tick, self._y[0]), (tick, self._y[1])], LINE, 0.6)
+            self.text(label, (self.place(tick, 0)[0], self.bottom + 14))
+        for tick, label in y:
+            self.line([(self._x[0], tick), (self._x[1], tick)], LINE, 0.6)
+            self.text(label, (self.left - 5, self.place(0, tick)[1] + 4), "end")
+        self.text(titles[0], ((self.left + self.right) / 2, self.bottom + 32))
+        self.text(titles[1], (12, (self.top + self.bottom) / 2), upwards=True)
+
+    def svg(self, label: str) -> str:
+        """The drawing as an element of HTML.
+
+        Args:
+            label: What it shows, for those who cannot see it; empty if the text beside it says the same.
+        """
+        told = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" class="figure" '
+            f'stroke-linejoin="round" {told}>{"".join(self._parts)}</svg>'
+        )
+
+    def _joined(self, points: Sequence[Point]) -> str:
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.place(*point) for point in points))
 
 
-def _plain(element: Element, name: str, referred: set[str]) -> None:
-    """Remove from an element what a page does not allow or need."""
-    element.tag = element.tag.removeprefix(_SVG)
-    style = element.attrib.pop("style", "")
-    for declaration in filter(None, style.split(";")):
-        key, _, value = (part.strip() for part in declaration.partition(":"))
-        if key in _KEPT:
-            variable = VARIABLES.get(value)
-            element.set(key, value if variable is None else f"var(--{variable})")
-    link = element.attrib.pop(_LINK, None)
-    if link is not None:
-        element.set("href", link)
-    own = element.attrib.pop("id", None)
-    if own in referred:
-        element.set("id", f"{name}-{own}")
-    for key in ("href", "clip-path"):
-        if key in element.attrib:
-            element.set(key, _REFERENCE.sub(rf"#{name}-\1", element.attrib[key]))
-    if "d" in element.attrib:
-        element.set("d", " ".join(element.attrib["d"].split()))
+def ticks(ends: Span, most: int = 5) -> list[float]:
+    """Round numbers between two ends, evenly apart."""
+    low, high = ends
+    least = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(
+        power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= least * (1 - 1e-9)
+    )
+    return [
+        round(at * step, 12) for at in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]
+
+
+def with_room(values: Sequence[float], share: float = 0.05) -> Span:
+    """The ends of an axis that shows some values."""
+    low, high = min(values), max(values)
+    room = share * ((high - low) or abs(high) or 1.0)
+    return low - room, high + room

@@ -197,9 +197,7 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
     drawing = ""
     if any(card and card.row.get("interval") for card in cards):
         parted = [bool(run.differs) for run in runs]
-        drawing = figures.track(
-            f"drawn-{key}", [card.row if card else None for card in cards], parted
-        )
+        drawing = figures.track([card.row if card else None for card in cards], parted)
     return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
 
 

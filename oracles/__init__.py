@@ -1,6 +1,7 @@
 """The oracles: functions that judge source and follow-up answers and return a verdict.
 
-Each raises `OracleError` if an argument is invalid; a docstring says only what else raises one.
+A verdict ``holds`` if the mean is shown to be on the side of the margin that is promised, and is ``violated`` if it is
+shown to be on the other. Each oracle raises `OracleError` if an argument is invalid; a docstring says only what else raises one.
 """
 
 import pkgutil

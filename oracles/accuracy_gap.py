@@ -1,13 +1,12 @@
 """Questions about less popular items must be answered as well as those about popular ones."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
-from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
-from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate
+from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
+from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate, first_of
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -41,15 +40,11 @@ def accuracy_gap(
 ) -> Verdict:
     """Accuracy on less popular items may be lower by at most the margin.
 
+    Arguments are those of `better_than_chance`, but `rare` are the names of the questions about less popular items, and
+    `margin` is the largest gap, at least 0.
+
     Example:
         assert accuracy_gap(replies.choices, ["q1", "q2"], recsys.context, margin=0.1)
-
-    Args:
-        choices: What was chosen.
-        rare: Names of the questions about less popular items.
-        context: Context of the run.
-        margin: Largest gap, at least 0.
-        details: Further details of the verdict.
 
     Returns:
         A verdict whose `estimate` is the accuracy on the other items minus that on the rare ones. The
@@ -57,8 +52,7 @@ def accuracy_gap(
         10 of the paper). Not applicable if a group is empty.
     """
     not_negative("accuracy_gap", "margin", margin)
-    told = {"column": False, **details_of(choices, details=details)}
-    found = obstacle("accuracy_gap", context, choices, details=told)
+    told, found = begun("accuracy_gap", context, choices, details=details, column=False)
     if found is not None:
         return context.report(found)
     groups: dict[bool, list[bool]] = {True: [], False: []}
@@ -85,31 +79,23 @@ def accuracy_gap(
         "rare_share_of_wrong": sum(wrong) / len(wrong) if wrong else None,
         "rare_share_of_right": sum(groups[True]) / sum(choices.hits) if any(choices.hits) else None,
     }
-    difference = RateDifference(popular, unpopular)
     return context.report(
         judged(
             "accuracy_gap",
-            difference,
+            (choices,),
+            RateDifference(popular, unpopular),
             "at most",
             margin,
             context,
-            relation=choices.label,
             estimate=means[False] - means[True],
             margin=margin,
             measures="accuracy on popular items minus that on rare ones",
             users=len(choices.questions),
-            errors=len(choices.failed),
             details={"figures": figures, **told},
         )
     )
 
 
-def _smallest(rejects: Any) -> float:
-    """The smallest error rate at which a claim is rejected, by bisection."""
-    low, high = 0.0, 1.0
-    if not rejects(1 - 1e-9):
-        return 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (low, middle) if rejects(middle) else (middle, high)
-    return high
+def _smallest(rejects: Callable[[float], bool]) -> float:
+    """The smallest error rate at which a claim is rejected."""
+    return first_of(rejects, 50) if rejects(1 - 1e-9) else 1.0

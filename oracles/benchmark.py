@@ -127,15 +127,13 @@ def _judge(
         whole = measure(sample.whole(), answers.context).effect
         silent = too_many_unread(sample, answers.context)
         value = float(whole.mean()) if len(whole) and not silent else None
-    return answers.context.report(
-        dataclasses.replace(
-            verdict,
-            estimate=None,
-            margin=None,
-            metric=named.name,
-            value=value,
-            threshold=threshold,
-        )
+    return answers.context.report(valued(verdict, named.name, value, threshold))
+
+
+def valued(verdict: Verdict, metric: str, value: float | None, threshold: float) -> Verdict:
+    """The verdict on a benchmark value instead of an effect."""
+    return dataclasses.replace(
+        verdict, estimate=None, margin=None, metric=metric, value=value, threshold=threshold
     )
 
 

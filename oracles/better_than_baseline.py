@@ -7,7 +7,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import finite
-from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.verdict import Verdict
 
@@ -26,18 +26,13 @@ def better_than_baseline(
     Missed answers count as wrong for "holds" and as right for "violated". Each question gives the difference between the model's right answer
     (1 or 0) and the baseline's, so questions that are easy for both decide nothing.
 
+    The `baseline` of that `name`, such as ``popularity``, has what it reaches in each question, by its name: 1 for a
+    right answer, 0 for a wrong one, the probability of a right one where it draws. `margin` is how much better the model
+    must be, in [-1, 1). The other arguments are those of `better_than_chance`.
+
     Example:
         guessing = dict.fromkeys(replies.choices.questions, 0.25)
         assert better_than_baseline(replies.choices, guessing, recsys.context, "guessing")
-
-    Args:
-        choices: What was chosen.
-        baseline: What the baseline reaches in each question, by its name: 1 for a right answer, 0 for
-            a wrong one, the probability of a right one where it draws.
-        context: Context of the run.
-        name: Name of the baseline: ``popularity``.
-        margin: How much better the model must be, in [-1, 1).
-        details: Further details of the verdict.
 
     Returns:
         A verdict whose `estimate` is the mean difference: ``holds`` if its lower bound is above the
@@ -54,8 +49,7 @@ def better_than_baseline(
             f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
             f"the first is {lacking[0]!r}; give one for each question"
         )
-    told = details_of(choices, details=details)
-    found = obstacle("better_than_baseline", context, choices, details=told)
+    told, found = begun("better_than_baseline", context, choices, details=details)
     if found is not None:
         return context.report(found)
     theirs = np.array([baseline[each] for each in choices.questions], np.float64)
@@ -76,16 +70,15 @@ def better_than_baseline(
     return context.report(
         judged(
             "better_than_baseline",
+            (choices,),
             Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
             "above",
             margin,
             context,
-            relation=choices.label,
             estimate=float(np.mean(ours - theirs)),
             margin=margin,
             measures=f"accuracy minus that of {name}",
             users=len(ours),
-            errors=len(choices.failed),
             details={"figures": figures, **told},
         )
     )

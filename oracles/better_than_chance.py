@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.oracles.statistics.intervals import rate_interval
 from pytest_recsys_mt.verdict import Verdict
@@ -45,8 +45,7 @@ def better_than_chance(
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    told = details_of(choices, details=details)
-    found = obstacle("better_than_chance", context, choices, details=told)
+    told, found = begun("better_than_chance", context, choices, details=details)
     if found is not None:
         return context.report(found)
     count, users = sum(choices.hits), len(choices.hits)
@@ -61,17 +60,16 @@ def better_than_chance(
     return context.report(
         judged(
             "better_than_chance",
+            (choices,),
             Rate(count, users - missed, missed),
             "above",
             limit,
             context,
-            relation=choices.label,
             metric=metric,
             value=choices.accuracy,
             threshold=limit,
             measures="share of right answers",
             users=users,
-            errors=len(choices.failed),
             per_user={
                 name: float(hit)
                 for name, hit, chosen in zip(

@@ -5,8 +5,6 @@ Source:
     tables use. Accuracy is first averaged over users and then transformed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from functools import partial
@@ -59,14 +57,11 @@ def cand_dif_within(
     Only its place may differ between the sides: not the order of the others, not the prompt.
     With several answers per user, their mean accuracy counts.
 
+    The source has the held-out item at a random place among the candidates, the follow-up has it in the first.
+    Arguments are those of `not_worse`, but `margin` is the largest allowed absolute `cand_dif`, above 0.
+
     Example:
         assert cand_dif_within(recsys.run(), recsys.run(place_positive(1)), "hit@5", margin=0.2)
-
-    Args:
-        source: Answers with the held-out item at a random place among the candidates.
-        followup: Answers with it in the first place.
-        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-        margin: The largest allowed absolute `cand_dif`, above 0.
 
     Returns:
         ``holds`` if `cand_dif` is within the margin, ``violated`` if it is beyond, by the

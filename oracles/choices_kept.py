@@ -8,13 +8,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
-from pytest_recsys_mt.oracles.judging.multiple_choice import (
-    details_of,
-    judged,
-    obstacle,
-    paired,
-    unknown,
-)
+from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged, paired, unknown
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Example, Verdict
@@ -32,15 +26,11 @@ def accuracy_kept(
 ) -> Verdict:
     """The change may lower the accuracy by at most the margin, question by question.
 
+    Arguments are those of `better_than_chance` for both sides, whose questions have the same names, but `margin` is the
+    largest allowed loss of accuracy; a negative margin demands a gain.
+
     Example:
         assert accuracy_kept(replies.choices, changed.choices, recsys.context, margin=0.05)
-
-    Args:
-        source: What was chosen in the unchanged questions.
-        followup: What was chosen in the changed questions, under the same names.
-        context: Context of the run.
-        margin: Largest allowed loss of accuracy; a negative margin demands a gain.
-        details: Further details of the verdict.
 
     Returns:
         A verdict whose `estimate` is the mean loss (source minus follow-up, a right answer counts 1):
@@ -50,8 +40,7 @@ def accuracy_kept(
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
-    told = {"column": False, **details_of(source, followup, details=details)}
-    found = obstacle("accuracy_kept", context, source, followup, details=told)
+    told, found = begun("accuracy_kept", context, source, followup, details=details, column=False)
     if found is not None:
         return context.report(found)
     accuracies = (
@@ -74,16 +63,15 @@ def accuracy_kept(
     return context.report(
         judged(
             "accuracy_kept",
+            (source, followup),
             mean,
             "at most",
             margin,
             context,
-            relation=followup.label,
             estimate=accuracies[0] - accuracies[1],
             margin=margin,
             measures="loss of accuracy",
             users=len(pairs),
-            errors=len({*source.failed, *followup.failed}),
             reason=told_of_unknown,
             examples=_examples(source, followup, pairs),
             per_user={
@@ -105,15 +93,11 @@ def same_choices(
 ) -> Verdict:
     """The text of the chosen option must stay the same in all forms of a question.
 
+    Arguments are those of `accuracy_kept`, but `followups` are one or more other forms, and `limit` is the largest
+    allowed share of questions whose choice differs between forms, in [0, 1).
+
     Example:
         assert same_choices(replies.choices, [changed.choices], recsys.context, limit=0.1)
-
-    Args:
-        source: What was chosen in the unchanged questions.
-        followups: What was chosen in each other form, under the same names; at least one.
-        context: Context of the run.
-        limit: Largest allowed share of questions whose choice differs between forms, in [0, 1).
-        details: Further details of the verdict.
 
     Returns:
         A verdict whose `value` is that share among the questions of which all choices were read, with exact
@@ -124,8 +108,7 @@ def same_choices(
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
-    told = {"column": False, **details_of(source, *followups, details=details)}
-    found = obstacle("same_choices", context, *sides, details=told)
+    told, found = begun("same_choices", context, *sides, details=details, column=False)
     if found is not None:
         return context.report(found)
     places = [dict(paired("same_choices", source, each)) for each in followups]
@@ -154,6 +137,7 @@ def same_choices(
     mean = Rate(len(changed), len(common), len(unclear))
     verdict = judged(
         "same_choices",
+        sides,
         mean,
         "at most",
         limit,
@@ -164,7 +148,6 @@ def same_choices(
         threshold=limit,
         measures="share of questions answered differently",
         users=len(common),
-        errors=len({name for side in sides for name in side.failed}),
         reason=told_of_unknown,
         examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
         per_user={source.questions[place]: float(place in changed) for place in common},
@@ -177,13 +160,11 @@ def same_choices(
 def relative_change(source: float, followup: float) -> float | None:
     """The change of a value relative to the source.
 
+    Both are finite, and in one unit, for example accuracies.
+
     Example:
         >>> round(relative_change(source=0.5, followup=0.45), 2)
         -0.1
-
-    Args:
-        source: The value before, for example an accuracy.
-        followup: The value after, in the same unit.
 
     Returns:
         ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The

@@ -1,8 +1,7 @@
 """A model must choose options by their text, not by their place.
 
-If the place of the right option is drawn uniformly, a model that reads the options chooses all places
-about equally often. A model that always chooses the same place is right whenever the right option
-stands there. Its score is near chance, and a table of scores does not show the fault.
+A model that always chooses the same place is right whenever the right option stands there. Its score is near chance,
+and a table of scores does not show the fault.
 """
 
 import math
@@ -12,7 +11,7 @@ from dataclasses import replace
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.multiple_choice import details_of, judged, obstacle
+from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.verdict import Verdict
 
@@ -27,16 +26,11 @@ def constant_answer(
     """No place among the options may be chosen in more than `limit` of the answers.
 
     The oracle judges the place chosen most often, so it takes the bounds at alpha over the number of
-    options (Bonferroni).
+    options (Bonferroni). A missed answer may have chosen any option. Arguments are those of `better_than_chance`, but
+    `limit` is above chance and below 1.
 
     Example:
         assert constant_answer(replies.choices, recsys.context, limit=0.75)
-
-    Args:
-        choices: What was chosen; a missed answer may have chosen any option.
-        context: Context of the run.
-        limit: Largest allowed share of one place, above chance and below 1.
-        details: Further details of the verdict.
 
     Returns:
         A verdict whose `value` is that share. A violated verdict names the option. The verdict is also
@@ -50,8 +44,7 @@ def constant_answer(
             f"constant_answer: limit must lie above chance, {1 / choices.options:g}, and below 1, "
             f"got {limit!r}"
         )
-    told_of = {"column": False, **details_of(choices, details=details)}
-    found = obstacle("constant_answer", context, choices, details=told_of)
+    told_of, found = begun("constant_answer", context, choices, details=details, column=False)
     if found is not None:
         return context.report(found)
     places = [place for place in choices.chosen if place is not None]
@@ -69,17 +62,16 @@ def constant_answer(
     told += f", which is right in {share:.1%} of the questions"
     verdict = judged(
         "constant_answer",
+        (choices,),
         Rate(count, len(places), len(choices.chosen) - len(places)),
         "at most",
         limit,
         Context(context.alpha / choices.options),
-        relation=choices.label,
         metric="most_chosen",
         value=count / len(places),
         threshold=limit,
         measures="share of answers that choose one place",
         users=len(places),
-        errors=len(choices.failed),
         reason=told,
         details={"figures": figures, **told_of},
     )
@@ -96,10 +88,7 @@ def entropy(places: list[int], options: int) -> float:
 
 
 def uniform_p(places: list[int], options: int) -> float | None:
-    """P-value of Pearson's chi-square test that all places are chosen equally often.
-
-    None below five answers per option, because the chi-square approximation fails there.
-    """
+    """P-value of Pearson's chi-square test of equal choices; None below five answers per option, where it fails."""
     if len(places) < 5 * options:
         return None
     from scipy.stats import chisquare

@@ -42,16 +42,10 @@ def different_ranking(
     only one side may name an item for this reason, the item is left out of that side's answers. Both
     sides are compared to the same depth. A difference in the offer is not a difference in taste.
 
+    Arguments are those of `same_ranking`, but `margin` is the smallest mean loss of agreement.
+
     Example:
         assert different_ranking(recsys.run(), recsys.run(swap_history), margin=0.05)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
-        margin: The smallest mean loss of agreement, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean loss is above the margin, ``violated`` if it is below.

@@ -84,9 +84,6 @@ def not_increased(
 
     Example:
         assert not_increased(source, followup, "log_popularity", margin=0.05)
-
-    Returns:
-        ``holds`` if the mean difference is below the margin, ``violated`` if it is above.
     """
     return judge_score("not_increased", "at most", 1, source, followup, score, margin, slices)
 
@@ -106,9 +103,6 @@ def same_score(
 
     Example:
         assert same_score(source, followup, "log_popularity", margin=0.2)
-
-    Returns:
-        ``holds`` if the mean changes by less than the margin, ``violated`` if by more.
     """
     return judge_score("same_score", "within", 1, source, followup, score, margin, slices)
 

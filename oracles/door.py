@@ -1,7 +1,5 @@
 """The door of the oracles: what users pass is checked against the signature before anything is computed."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import types
@@ -55,11 +53,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError:
             return function(*arguments, **named)  # Python's own words name what is missing
         for name, value in given.arguments.items():
-            kind = signature.parameters[name].kind
-            if name in allowed and kind not in (
-                inspect.Parameter.VAR_POSITIONAL,
-                inspect.Parameter.VAR_KEYWORD,
-            ):
+            if name in allowed:
                 _check(function.__name__, name, value, allowed[name])
         return function(*arguments, **named)
 

@@ -18,13 +18,10 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
     answers that have an item of an excluded genre. The catalogue says what genres an item has; a text model may
     think otherwise, so the margin is not zero.
 
+    Arguments are those of `same_ranking`, but `margin` is the largest mean share of such places.
+
     Example:
         assert exclusion_kept(recsys.run(), recsys.run(exclude_genre), margin=0.1)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to requests that exclude a genre (`pytest_recsys_mt.relations.exclude_genre`).
-        margin: The largest mean share of such places, in (0, 1).
 
     Returns:
         ``holds`` if the mean share is below the margin, ``violated`` if it is above. Users for whom nothing on

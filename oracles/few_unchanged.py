@@ -24,19 +24,11 @@ def few_unchanged(
     can still carry the mean. This is the other side of `low_churn`. It needs a recommender that always answers alike:
     with noise, answers that nothing changed differ too.
 
-    A user's items count only where both requests offer them, as in `different_ranking`.
+    A user's items count only where both requests offer them, as in `different_ranking`. Arguments are those of
+    `same_ranking`, but `margin` is the largest share of users whose answer may stay the same.
 
     Example:
         assert few_unchanged(recsys.run(), recsys.run(swap_history), margin=0.05)
-
-    Args:
-        source: Answers to the original requests, from a recommender that declares itself deterministic.
-        followup: Answers to the transformed ones.
-        margin: The largest share of users whose answer may stay the same, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the share is below the margin, ``violated`` if it is above.
 
     Raises:
         OracleError: If the recommender does not declare itself deterministic.

@@ -51,18 +51,11 @@ def low_churn(
     effect is exactly 0, for every recommender and number of replicates. A user whose lists change completely
     has the effect 1, if the agreement that noise leaves is above `beyond`.
 
+    Arguments are those of `same_ranking`, but `margin` is the largest share of users that may count. `beyond` lies in
+    [0, 1); at 0, every changed list of a deterministic recommender counts.
+
     Example:
         assert low_churn(source, followup, beyond=0.25, margin=0.05)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
-        beyond: How much agreement a user may lose without counting, in [0, 1). At 0, every changed
-            list of a deterministic recommender counts.
-        margin: The largest share of users that may count, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the share is below the margin, ``violated`` if it is above. Inconclusive if

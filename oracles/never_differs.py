@@ -39,21 +39,18 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
     a counterexample: the recommender is not deterministic. The rest of the run then treats it as stochastic,
     so this fault is reported once and not for every relation.
 
+    Arguments are those of `same_ranking`, but the recommender declares itself deterministic. Only the first `users` who
+    are applicable on both sides are asked; None asks all.
+
     Example:
         assert never_differs(recsys.run(), recsys.run(ask_alone))
-
-    Args:
-        source: Answers to the original requests, from a recommender that declares itself deterministic.
-        followup: Answers to the same requests, asked differently, or to any transformed ones.
-        users: How many users to ask: the first ones applicable on both sides. None asks all.
 
     Returns:
         ``holds`` if no user's answers differ, ``violated`` if one user's differ, ``inconclusive`` if they
         no longer differ when asked again. `estimate` is the share of users whose answers differ.
 
     Raises:
-        OracleError: If the recommender does not declare itself
-            deterministic.
+        OracleError: If the recommender does not declare itself deterministic.
     """
     two_sides("never_differs", source, followup)
     if isinstance(users, bool) or not (users is None or (isinstance(users, int) and users > 0)):

@@ -1,7 +1,5 @@
 """The wanted candidate must be found equally often at every place."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
@@ -32,14 +30,11 @@ def no_position_bias(
     The candidates are divided into groups of neighbouring places of equal size. The effect of a
     group is its users' mean metric minus that of all other users.
 
+    The candidates are in random order, there are two `groups` or more, and `margin` is the largest allowed absolute
+    effect of a group, in (0, 1). `metric` is as in `not_worse`.
+
     Example:
         assert no_position_bias(recsys.run(), "hit@5", groups=2, margin=0.1)
-
-    Args:
-        answers: Answers of either side, to requests with candidates in random order.
-        metric: ``hit@k``, ``ndcg@k`` or ``mrr@k``; without ``@k`` at the depth of the request.
-        groups: Number of groups of places, at least 2.
-        margin: The largest allowed absolute effect of a group, in (0, 1).
 
     Returns:
         A verdict with the largest effect, the bounds of all groups' effects, and the p-value of
@@ -190,7 +185,6 @@ def _told(metric: str, values: Sequence[float], places: Sequence[int]) -> str:
 
 
 def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: float) -> Verdict:
-    """The verdict with the result of the permutation test."""
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested

@@ -7,6 +7,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.curve import Point, curve
 from pytest_recsys_mt.oracles.judging.ladder import unread_counts
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
@@ -50,25 +51,16 @@ def not_behind(
     sides = [*ours, *other]
     if (lacking := incomplete(oracle, sides, named, bounded=True)) is not None:
         return ours[0].context.report(lacking)
-    scores = np.array(list(user_scores(sides, named).values()))
-    if len(scores) < 2:
+    mine, theirs = _scores(sides, named, len(ours))
+    if len(mine) < 2:
         return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
-    mine, theirs = scores[:, : len(ours)], scores[:, len(ours) :]
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
-    # Users whose answers could not be read count against either claim.
-    worst, best = (
-        np.array(
-            list(
-                user_scores(sides, named, ends=[end] * len(ours) + [1 - end] * len(other)).values()
-            )
-        )
-        for end in (0, 1)
-    )
     status: Status = "inconclusive"
-    for claim, sign, bound in (("holds", 1, worst), ("violated", -1, best)):
-        of_all = paired_difference(
-            bound[:, : len(ours)].mean(axis=1), bound[:, len(ours) :].mean(axis=1), alpha
-        )
+    # Users whose answers could not be read count against either claim.
+    for claim, sign, end in (("holds", 1, 0), ("violated", -1, 1)):
+        ends = [end] * len(ours) + [1 - end] * len(other)
+        both = _scores(sides, named, len(ours), ends)
+        of_all = paired_difference(both[0].mean(axis=1), both[1].mean(axis=1), alpha)
         if of_all.significant and sign * of_all.mean > 0:
             status = cast("Status", claim)
     figures = {
@@ -84,8 +76,8 @@ def not_behind(
         f"is allowed; means of {len(ours)} and "
         f"{len(other)} fits, two-sided p={found.p_value:.2g}"
     )
-    if unread := len(worst) - len(scores):
-        told += f"; {unread_counts(unread, len(worst))}"
+    if unread := len(both[0]) - len(mine):
+        told += f"; {unread_counts(unread, len(both[0]))}"
     return ours[0].context.report(
         Verdict(
             status,
@@ -104,15 +96,12 @@ def ahead_when_cold(
 ) -> Verdict:
     """With the shortest histories the recommender must not be overtaken by another.
 
+    Arguments are those of `not_behind`, but by length of the history, of which two at least are shared.
+
     Example:
         ours = {n: recsys.using(history=n).run() for n in (2, 5, 10)}
         other = {n: recsys_against.using(history=n).run() for n in (2, 5, 10)}
         assert ahead_when_cold(ours, other, "ndcg@5")
-
-    Args:
-        ours: Answers of the recommender under test, by length of the history; two lengths at least are shared.
-        other: Answers of the other recommender.
-        score: As in `at_least`; higher is better.
 
     Returns:
         ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest shared length,
@@ -129,10 +118,10 @@ def ahead_when_cold(
     context = sides[0].context
     if (lacking := incomplete(oracle, sides, named)) is not None:
         return context.report(lacking)
-    scores = np.array(list(user_scores(sides, named).values()))
-    if len(scores) < 2:
+    mine, theirs = _scores(sides, named, len(lengths))
+    if len(mine) < 2:
         return context.report(Verdict("not-applicable", oracle, reason="too few users"))
-    found = crossing_point(lengths, scores[:, : len(lengths)], scores[:, len(lengths) :])
+    found = crossing_point(lengths, mine, theirs)
     status: Status = "inconclusive"
     if found.low != lengths[0]:
         status = "holds"
@@ -148,7 +137,7 @@ def ahead_when_cold(
         Verdict(
             status,
             oracle,
-            users=len(scores),
+            users=len(mine),
             reason=f"overtaken {at}, 95 % interval {interval}",
             details={
                 "curve": _curve(named.name, lines),
@@ -163,13 +152,19 @@ def ahead_when_cold(
     )
 
 
+def _scores(
+    sides: Sequence[Answers], score: Score, ours: int, ends: Sequence[int] = ()
+) -> tuple[Floats, Floats]:
+    """The scores of each user on our sides, and on those of the other recommender."""
+    scores = np.array(list(user_scores(sides, score, ends=ends).values())).reshape(-1, len(sides))
+    return scores[:, :ours], scores[:, ours:]
+
+
 def _curve(name: str, lines: Mapping[str, list[Point]]) -> dict[str, object]:
     plain = {key: [list(point) for point in points] for key, points in lines.items()}
     return {"x": "items of the history", "y": name, "points": plain["ours"], "lines": plain}
 
 
-def _spread(
-    name: str, means: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-) -> dict[str, float]:
+def _spread(name: str, means: Floats) -> dict[str, float]:
     spread = float(means.std(ddof=1)) if len(means) > 1 else 0.0
     return {f"{name}_mean": float(means.mean()), f"{name}_deviation": spread}

@@ -1,7 +1,4 @@
-"""One item must not rise: a given one, or the candidate whose title was changed.
-
-The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
-"""
+"""One item must not rise: a given one, or the candidate whose title was changed."""
 
 from collections.abc import Collection
 from functools import partial
@@ -41,9 +38,6 @@ def not_promoted(
         item: Id of the item.
         margin: By how much the mean height may rise, in (0, 1); 0.1 is one place in a list of ten.
         slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the mean rise is below the margin, ``violated`` if it is above.
     """
 
     def rise(before: Asked, after: Asked, context: Context) -> float:
@@ -82,5 +76,5 @@ def not_lifted(
 
 def _rise(before: Asked, after: Asked, items: Collection[str]) -> float:
     k = min(before.request.k, after.request.k)
-    rises = [mean_height(after, item, k) - mean_height(before, item, k) for item in items]
+    rises = [mean_height(after, {item}, k) - mean_height(before, {item}, k) for item in items]
     return sum(rises) / len(rises)

@@ -34,9 +34,6 @@ def not_worse(
         margin: By how much the mean user's metric may fall, in (0, 1).
         slices: Groups of users to judge too; as in `same_ranking`.
 
-    Returns:
-        ``holds`` if the mean loss is below the margin, ``violated`` if it is above.
-
     Raises:
         OracleError: If the requests ask for fewer places than the metric needs.
     """

@@ -49,14 +49,10 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     The paper counts any difference against the recommender. Here a difference counts only if the changed runs agree
     less: a promise that the answer stays is not broken by runs that agree more.
 
+    Arguments are those of `same_ranking`: the source has three replicates or more, and the follow-up two.
+
     Example:
         assert paper_t_test(source, followup, similarity="rbo")
-
-    Args:
-        source: Answers to the original requests, three replicates or more.
-        followup: Answers to the transformed ones, two replicates or more.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
 
     Returns:
         ``violated`` if the test rejects at alpha and the changed runs agree less, and ``holds`` otherwise, which
@@ -117,24 +113,15 @@ def t_from_summary(
 ) -> tuple[float, float]:
     """Student's unpaired t-test with equal variances, from printed means and deviations.
 
+    Deviations are those with n - 1, and not both 0; sizes are at least 2.
+
     Example:
         >>> statistic, p_value = t_from_summary(mean1=0.80, sd1=0.05, n1=10, mean2=0.75, sd2=0.05, n2=10)
         >>> round(float(p_value), 3)
         0.038
 
-    Args:
-        mean1: Mean of the first sample.
-        sd1: Its standard deviation (n - 1).
-        n1: Its size, at least 2.
-        mean2: Mean of the second sample.
-        sd2: Its standard deviation (n - 1).
-        n2: Its size, at least 2.
-
     Returns:
         The statistic and the two-sided p-value.
-
-    Raises:
-        OracleError: If a size is below 2, a deviation negative, or both deviations are 0.
     """
     return TwoSamples((mean1, mean2), (sd1, sd2), (n1, n2)).test()
 

@@ -39,12 +39,7 @@ _CLOSE: Final = 1e-9
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two or more lists for which a metric is not what it should be.
-
-    Attributes:
-        desideratum: A key of `DESIDERATA`.
-        shown: The lists and the values of the metric, as text.
-    """
+    """Two or more lists, as text, for which a metric is not what it should be: a key of `DESIDERATA`."""
 
     desideratum: str
     shown: str
@@ -144,11 +139,10 @@ def _not_anti_symmetric(metric: Metric, case: Case) -> str:
 
 
 def _not_tail_sensitive(metric: Metric, case: Case) -> str:
-    moved = []
-    for slate in (case.low, case.high):
-        moved.append(
-            abs(_value(metric, case.raised(slate), case.low) - _value(metric, slate, case.low))
-        )
+    moved = [
+        abs(_value(metric, case.raised(slate), case.low) - _value(metric, slate, case.low))
+        for slate in (case.low, case.high)
+    ]
     if math.isnan(sum(moved)) or moved[0] > moved[1]:
         return ""
     return (

@@ -23,24 +23,15 @@ def same_answer(
     """Each answer of the follow-up must equal its counterpart item for item.
 
     The effect of a user is the share of answers that differ from the source's answer with the same
-    seed. No noise is subtracted, because the seed rules it out.
+    seed. No noise is subtracted, because the seed rules it out. Arguments are those of `same_ranking`, but `margin` is
+    the largest mean share of answers that may differ.
 
     Example:
         assert same_answer(recsys.run(), recsys.run(same_seed_same_answer), margin=0.05)
 
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the same requests asked again with the same seeds
-            (`pytest_recsys_mt.relations.same_seed_same_answer`). For a deterministic recommender,
-            also answers to any transformed requests.
-        margin: The largest mean share of answers that may differ, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the mean share is below the margin, ``violated`` if it is above.
-
     Raises:
-        OracleError: If a stochastic recommender was asked with other seeds.
+        OracleError: If a stochastic recommender was asked with other seeds than those of the source
+            (`pytest_recsys_mt.relations.same_seed_same_answer`). A deterministic one may be asked anything else.
     """
     two_sides("same_answer", source, followup)
     if not (followup.same_seed or source.same_seed or source.context.deterministic):

@@ -30,18 +30,11 @@ def same_hits(
     also gives the exact test of McNemar 1947 on the users' first answers, which tests for any
     difference at all.
 
+    Arguments are those of `same_ranking`, but `margin` is how much the hit rate may change, and `k` in how many places a
+    held-out item counts as a hit; None counts all requested places.
+
     Example:
         assert same_hits(source, followup, k=5, margin=0.05)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        k: Places in which a held-out item counts as a hit; None counts all requested places.
-        margin: How much the hit rate may change, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
-
-    Returns:
-        ``holds`` if the hit rate changes by less than the margin, ``violated`` if by more.
 
     Raises:
         OracleError: If the requests ask for fewer than `k` places.

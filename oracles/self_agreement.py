@@ -1,9 +1,8 @@
 """How far a recommender agrees with itself."""
 
-import dataclasses
-
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.benchmark import valued
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
@@ -33,15 +32,11 @@ def self_agreement(
     This uses the noise floor of a recommender as a benchmark, as in the randomness control of
     https://arxiv.org/abs/2411.12121.
 
+    Arguments are those of `same_ranking`, but of one side with two replicates or more, and `threshold` is the smallest
+    allowed mean similarity, in (0, 1).
+
     Example:
         assert self_agreement(recsys.run(), "rbo", threshold=0.8)
-
-    Args:
-        answers: Answers of either side, two replicates or more.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
-        threshold: The smallest allowed mean similarity, in (0, 1).
-        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`; ``holds`` if the lower bound
@@ -58,16 +53,7 @@ def self_agreement(
         slices=slices,
     )
     verdict = assess(answers, claim, lambda sample, context: _agreements(sample, context, function))
-    return answers.context.report(
-        dataclasses.replace(
-            verdict,
-            estimate=None,
-            margin=None,
-            metric=metric,
-            value=verdict.estimate,
-            threshold=claim.margin,
-        )
-    )
+    return answers.context.report(valued(verdict, metric, verdict.estimate, claim.margin))
 
 
 def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Effects:

@@ -1,7 +1,5 @@
 """One score per user, for tests of two recommenders on the same users."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 
@@ -25,13 +23,10 @@ __all__: list[str] = []  # what oracles share, and none itself
 def user_scores(
     sides: Sequence[Answers], score: str | Score = "ndcg@10", *, ends: Sequence[int] = ()
 ) -> dict[str, Floats]:
-    """The scores on each side of the users that have a score on all sides.
+    """The scores, ``(sides,)``, of each user who has a score on all sides, in the order of the first side.
 
     `ends` says for each side which end of the span users get whose answers could not be read: 0 for the smallest score,
     1 for the largest. Without it they are left out.
-
-    Returns:
-        Arrays of shape ``(sides,)`` by user, in the order of the first side.
     """
     named = score_named(score)
     columns = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from pytest_recsys_mt.verdict import Verdict
 
 Noise = Literal["source", "followup"]
 
-SIDES: tuple[Noise, ...] = ("source", "followup")
+SIDES: tuple[Noise, ...] = get_args(Noise)
 
 
 def within_noise(
@@ -40,7 +40,9 @@ def within_noise(
     Use it for changes that may make answers vary less: a lower temperature, a longer history, a clearer
     prompt. `same_ranking` reports such changes too, because its effect is also positive if two
     distributions of answers differ only in their spread. Here the effect of a user is ``B - M``: the mean
-    agreement of the source's replicates with each other, minus that of source and follow-up.
+    agreement of the source's replicates with each other, minus that of source and follow-up. With the `noise` of the
+    ``followup``, B is the follow-up's agreement with itself, which allows a more variable one. The other arguments are
+    those of `same_ranking`.
 
     Its mean is 0 if both answers come from one distribution. In the Euclidean space in which
     `similarity.METRICS` are squared distances, it is the squared distance of the two centres minus the
@@ -50,16 +52,6 @@ def within_noise(
 
     Example:
         assert within_noise(source, followup, "rbo", margin=0.05)
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
-        margin: How much less the mean user's source and follow-up may agree, in (0, 1).
-        noise: The side whose own agreement is the reference: ``source`` allows a less variable
-            follow-up, ``followup`` a more variable one.
-        slices: Groups of users to judge too; as in `same_ranking`.
 
     Returns:
         ``holds`` if the mean effect is below the margin, ``violated`` if it is above. For a

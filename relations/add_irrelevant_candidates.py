@@ -11,7 +11,7 @@ from pytest_recsys_mt.requests import Request, World
 @usual(2)
 @usual(3)
 def add_irrelevant_candidates(n: int) -> Transformation:
-    """Add random items of the catalogue at random places among the candidates.
+    """Add `n` random items of the catalogue, at least one, at random places among the candidates.
 
     The new items are neither candidates nor in the history. The original candidates keep their order
     in the request. The requested length stays the same, so new candidates may push original ones out
@@ -29,9 +29,6 @@ def add_irrelevant_candidates(n: int) -> Transformation:
         >>> followup = add_irrelevant_candidates(1)(request, np.random.default_rng(2), world)
         >>> [item.id for item in followup.candidates]
         ['a', 'z', 'b']
-
-    Args:
-        n: Number of added items, at least 1.
     """
     more = arguments.count("add_irrelevant_candidates", "n", n)
 

@@ -34,7 +34,7 @@ class AddSpaces:
 @usual(0.1)
 @usual(0.3)
 def add_spaces(rate: float = PAPER_RATE) -> Transformation:
-    """Insert spaces between the characters of the prompt.
+    """Insert spaces between visible characters of the prompt, each with probability `rate` in (0, 1], and at least one.
 
     It is not applicable to recommenders that read no text.
 
@@ -45,10 +45,6 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     Example:
         >>> AddSpaces(rate=0.3, seed=0)("provide recommendations")
         'prov ide recomme nda tions'
-
-    Args:
-        rate: Probability of a space at each place between two visible characters, in (0, 1]. At
-            least one is inserted.
     """
     plain = arguments.share("add_spaces", "rate", rate)
 

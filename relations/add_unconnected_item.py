@@ -9,7 +9,7 @@ from pytest_recsys_mt.requests import Item
 
 @usual(5)
 def add_unconnected_item(items: int) -> Transformation:
-    """Add items without interactions to the catalogue; the first stands before all others.
+    """Add `items` without interactions, at least one, to the catalogue; the first stands before all others.
 
     So the places of all items move by one. With a growing catalogue this happens every day.
 
@@ -17,9 +17,6 @@ def add_unconnected_item(items: int) -> Transformation:
         >>> more = add_unconnected_item(2).training(mini, np.random.default_rng(0)).items
         >>> list(more)[0], list(more)[-1], len(more) - len(mini.items)
         ('m352', 'm353', 2)
-
-    Args:
-        items: How many items, at least 1.
     """
     many = arguments.count("add_unconnected_item", "items", items)
 

@@ -12,15 +12,12 @@ ITEMS = 5
 
 @usual(5)
 def add_unconnected_user(users: int) -> Transformation:
-    """Add users to the training data who have five new items each, which nobody else has.
+    """Add `users`, at least one, to the training data who have five new items each, which nobody else has.
 
     Example:
         >>> more = add_unconnected_user(1).training(mini, np.random.default_rng(0))
         >>> more.interactions[more.interactions["user"] == "u401"]["item"].nunique()
         5
-
-    Args:
-        users: How many users, at least 1.
     """
     many = arguments.count("add_unconnected_user", "users", users)
 

@@ -10,7 +10,7 @@ from pytest_recsys_mt.requests import Request, World
 @usual(2)
 @usual(1)
 def ask_k(k: int) -> Transformation:
-    """Ask for a list of a given length.
+    """Ask for a list of length `k`, at least 1.
 
     It is not applicable if the request already asks for that length, or if there are fewer items to choose from.
 
@@ -22,9 +22,6 @@ def ask_k(k: int) -> Transformation:
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> ask_k(20)(request, np.random.default_rng(0)).k
         20
-
-    Args:
-        k: The length, at least 1.
     """
     length = arguments.count("ask_k", "k", k)
 

@@ -24,16 +24,13 @@ class ChangeCase:
 @usual("upper")
 @usual("lower")
 def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
-    """Write the whole prompt in upper or in lower case.
+    """Write the whole prompt in ``upper`` or in ``lower`` case.
 
     It is not applicable to recommenders that read no text.
 
     Example:
         >>> ChangeCase("upper")("The user likes Click (2006) 1/5")
         'THE USER LIKES CLICK (2006) 1/5'
-
-    Args:
-        mode: ``"upper"`` or ``"lower"``.
     """
     plain = arguments.choice("change_case", "mode", mode, MODES)
 

@@ -10,9 +10,9 @@ from pytest_recsys_mt.requests import Request, World
 
 @usual("m030", "m035", 20)
 def chosen_together(item: str, beside: str, users: int) -> Transformation:
-    """Give an item to users of the training data who have another one, rated as they rated that.
+    """Give `item` to so many `users`, at least one, of the training data who have another one, rated as they rated that.
 
-    Whoever has `beside` must not get `item` later than before: judge it by
+    All who have `beside` and can get it do, if these are fewer. Whoever has `beside` must not get `item` later than before: judge it by
     `pytest_recsys_mt.oracles.not_promoted` from the follow-up to the source. Users without `beside`, and those
     who have the item already, are not applicable.
 
@@ -25,11 +25,6 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
         >>> more = chosen_together("m200", "m100", 3).training(mini, np.random.default_rng(0))
         >>> more.popularity["m200"] - mini.popularity["m200"]
         3
-
-    Args:
-        item: Id of the item that is given.
-        beside: Id of another item, which its new users have.
-        users: How many users get it, at least 1; all who can, if these are fewer.
     """
     many = arguments.count("chosen_together", "users", users)
     if item == beside:

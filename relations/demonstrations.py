@@ -22,7 +22,7 @@ BEFORE: Final = 2
 def demonstrations(n: int) -> Transformation:
     """Show in one joint example which items `n` other users chose, and what they chose next.
 
-    The others are those of `DONORS` randomly drawn users whose histories share most with the user's
+    There is at least one. The others are those of `DONORS` randomly drawn users whose histories share most with the user's
     own. Each gives the last `BEFORE` + 1 items of the history: the chosen items and the next one.
     The example shows no held-out item of any user, and no candidate of the request.
 
@@ -41,9 +41,6 @@ def demonstrations(n: int) -> Transformation:
         >>> world = World(histories={"me": mine, "you": theirs})
         >>> demonstrations(1)(request, np.random.default_rng(0), world).instruction
         'For example, users who had chosen a, b chose next: c.'
-
-    Args:
-        n: Number of users, at least 1.
     """
     users = arguments.count("demonstrations", "n", n)
 

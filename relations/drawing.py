@@ -11,10 +11,7 @@ from pytest_recsys_mt.requests import Item, Request, World
 def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
     """A permutation of the positions of `keys`, uniform among those that change their sequence.
 
-    Args:
-        keys: The visible value at each position; at least two must differ.
-        rng: Draws permutations until the order is new. Two different keys take two draws on average,
-            more keys take fewer.
+    At least two keys must differ. Two different ones take two draws on average, more keys take fewer.
     """
     while True:
         order = [int(position) for position in rng.permutation(len(keys))]
@@ -23,13 +20,7 @@ def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:
 
 
 def strays(n: int, request: Request, rng: Generator, world: World) -> list[Item]:
-    """`n` items of the catalogue that are neither candidates nor known items of the user.
-
-    They are drawn uniformly and without repeats, in the order of the draw.
-
-    Raises:
-        NotApplicable: If the catalogue has too few such items.
-    """
+    """`n` items of the catalogue, in a random order, that are neither candidates nor known items of the user."""
     known = request.known.union(item.id for item in request.candidates or ())
     # At least n of n + len(known) different items are strays, so one draw is enough for any catalogue.
     size = min(len(world.catalogue), n + len(known))
@@ -48,12 +39,8 @@ def edit_seed(rng: Generator) -> int:
 def some_of(places: int, rate: float, draws: random.Random) -> set[int]:
     """Each of `places` positions with probability `rate`, and at least one if there is any.
 
-    An unchanged text would be asked twice and test nothing.
-
-    Args:
-        places: Number of positions.
-        rate: In (0, 1].
-        draws: Only its `random` method is used, because Python promises never to change it.
+    An unchanged text would be asked twice and test nothing. Of `draws`, only the `random` method is used, because Python
+    promises never to change it.
     """
     chosen = {place for place in range(places) if draws.random() < rate}
     return chosen or ({below(places, draws)} if places else set())

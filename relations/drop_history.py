@@ -9,7 +9,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @usual(2)
 def drop_history(n: int) -> Transformation:
-    """Drop some random items of the history; the others stay in order.
+    """Drop `n` random items of the history, at least one; the others stay in order.
 
     It is not applicable if no item would be left.
 
@@ -22,9 +22,6 @@ def drop_history(n: int) -> Transformation:
         >>> followup = drop_history(1)(request, np.random.default_rng(0))
         >>> [rating.item.id for rating in followup.history]
         ['b', 'c', 'd']
-
-    Args:
-        n: Number of dropped items, at least 1.
     """
     fewer = arguments.count("drop_history", "n", n)
 

@@ -8,7 +8,7 @@ from pytest_recsys_mt.relations.transformation import Generator, Transformation,
 
 @usual(5)
 def duplicate_user(users: int) -> Transformation:
-    """Add a copy of some users to the training data, under new ids.
+    """Add a copy of so many `users`, at least one, to the training data, under new ids.
 
     It is not applicable to data with fewer users.
 
@@ -16,9 +16,6 @@ def duplicate_user(users: int) -> Transformation:
         >>> more = duplicate_user(2).training(mini, np.random.default_rng(0))
         >>> sorted(set(more.interactions["user"]) - set(mini.interactions["user"]))
         ['u401', 'u402']
-
-    Args:
-        users: How many users are copied, at least 1.
     """
     many = arguments.count("duplicate_user", "users", users)
 

@@ -9,7 +9,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @usual(2)
 def extend_list(n: int) -> Transformation:
-    """Ask for more items.
+    """Ask for `n` more items, at least one.
 
     It is not applicable if there are fewer items to choose from.
 
@@ -17,9 +17,6 @@ def extend_list(n: int) -> Transformation:
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> extend_list(5)(request, np.random.default_rng(0)).k
         10
-
-    Args:
-        n: How many more items than the request asks for, at least 1.
     """
     more = arguments.count("extend_list", "n", n)
 

@@ -12,17 +12,14 @@ Example:
 
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
-def _training(dataset: Dataset, rng: Generator) -> Dataset:
-    return dataset
-
-
-fit_again = Transformation(
-    name="fit_again",
-    training=_training,
+@transformation(
+    "training",
     promise="Fitted twice to the same data with the same seed, it gives the same answer.",
     origin=HOUSE,
     same_seed=True,
 )
+def fit_again(dataset: Dataset, rng: Generator) -> Dataset:
+    return dataset

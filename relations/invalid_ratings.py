@@ -22,6 +22,8 @@ SHARE = 0.005
 def invalid_ratings(value: str) -> Transformation:
     """Add a few interactions with an invalid rating to the training data: one for every 200 valid ones.
 
+    The value is ``nan``, ``infinite``, ``zero`` or ``negative`` (-1).
+
     They are of users and items of the data, drawn at random. A recommender may refuse such data (its
     `fit` raises: then the relation is not applicable, and says so) or ignore these interactions. It must
     not give other answers to everybody.
@@ -35,9 +37,6 @@ def invalid_ratings(value: str) -> Transformation:
         >>> more = invalid_ratings("nan").training(mini, np.random.default_rng(0)).interactions
         >>> int(more["rating"].isna().sum()) == len(more) - len(mini.interactions) > 0
         True
-
-    Args:
-        value: ``nan``, ``infinite``, ``zero`` or ``negative`` (-1).
     """
     kind = arguments.choice("invalid_ratings", "value", value, tuple(VALUES))
     rating = VALUES[kind]

@@ -29,11 +29,7 @@ def new_ids(ids: Collection[str], count: int) -> list[str]:
 
 
 def users_of(dataset: Dataset, count: int, rng: Generator, least: int = 1) -> list[str]:
-    """`count` users, drawn from those with at least `least` interactions.
-
-    Raises:
-        NotApplicable: If there are too few.
-    """
+    """`count` users, drawn from those with at least `least` interactions."""
     sizes = dataset.interactions["user"].value_counts()
     known = sorted(sizes.index[sizes >= least])
     if len(known) < count:

@@ -9,7 +9,7 @@ from pytest_recsys_mt.relations.transformation import Generator, Transformation,
 
 @usual(1e-9)
 def jitter_ratings(size: float) -> Transformation:
-    """Add to every rating of the training data a number of at most `size`, uniform, within the scale.
+    """Add to every rating of the training data a number of at most `size`, above 0, uniform, within the scale.
 
     A recommender that compares ratings exactly (``rating == 5``, ``rating >= 4``), or that takes each
     value for a class of its own, reads other data then.
@@ -20,9 +20,6 @@ def jitter_ratings(size: float) -> Transformation:
         True
         >>> bool((abs(moved - mini.interactions["rating"]) <= 1e-9).all())
         True
-
-    Args:
-        size: Above 0, in the unit of the ratings.
     """
     most = arguments.number("jitter_ratings", "size", size)
     if most <= 0:

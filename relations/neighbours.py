@@ -10,17 +10,9 @@ from pytest_recsys_mt.requests import Rating, Request, World
 def telling(request: Request, world: World, change: Callable[[Rating], float]) -> Rating:
     """The rating whose change says most: it is large, and the item has many neighbours among the offered ones.
 
-    Args:
-        request: With a history.
-        world: Knows the neighbours of items.
-        change: How much a rating can be changed, 0 for one that cannot.
-
-    Returns:
-        The rating with the largest product of both; the latest of several.
-
-    Raises:
-        NotApplicable: If the history is empty, no rating can be changed so, or no neighbour of a changed item
-            is offered.
+    `change` says how much a rating can be changed, 0 for one that cannot. The latest of several ratings with the largest
+    product of both is taken. It is not applicable if the history is empty, no rating can be changed so, or no neighbour
+    of a changed item is offered.
     """
     if not request.history:
         raise NotApplicable("the history is empty")

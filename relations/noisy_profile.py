@@ -15,7 +15,7 @@ STEPS = (1.0, 0.5)
 @usual(3)
 @usual(2, paper=True)
 def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
-    """Insert random items of the catalogue, with random ratings, at random places of the history.
+    """Insert `n` random items of the catalogue, at least one, with random ratings, at random places of the history.
 
     The new items are neither in the history nor among the candidates. Their ratings are uniform over
     the scale, in whole or half points if all ratings of the history are whole or half points.
@@ -35,10 +35,6 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
         >>> followup = noisy_profile(1)(request, np.random.default_rng(5), world)
         >>> [(rating.item.id, rating.value, rating.timestamp) for rating in followup.history]
         [('a', 5, 10), ('z', 3.0, 15), ('b', 4, 20)]
-
-    Args:
-        n: Number of new items, at least 1.
-        paper: Replace random items of the history instead of adding to them.
     """
     more = arguments.count("noisy_profile", "n", n)
 

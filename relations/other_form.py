@@ -15,19 +15,16 @@ Example:
 
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
-def _training(dataset: Dataset, rng: Generator) -> Dataset:
+@transformation(
+    "training",
+    promise="The same training data in another form of table give the same answer.",
+    origin=CORRECTNESS,
+)
+def other_form(dataset: Dataset, rng: Generator) -> Dataset:
     frame = dataset.interactions[["timestamp", "rating", "item", "user"]]
     frame = frame.astype({"user": "category", "item": "category"})
     frame.index = frame.index * 2
     return dataset.replace(interactions=frame, as_is=True)
-
-
-other_form = Transformation(
-    name="other_form",
-    training=_training,
-    promise="The same training data in another form of table give the same answer.",
-    origin=CORRECTNESS,
-)

@@ -10,18 +10,15 @@ Example:
 
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
-def _training(dataset: Dataset, rng: Generator) -> Dataset:
-    frame = dataset.interactions
-    order = rng.permutation(len(frame))
-    return dataset.replace(interactions=frame.iloc[order].reset_index(drop=True), as_is=True)
-
-
-permute_rows = Transformation(
-    name="permute_rows",
-    training=_training,
+@transformation(
+    "training",
     promise="The order of the rows of the training data is irrelevant.",
     origin=TRAINING,
 )
+def permute_rows(dataset: Dataset, rng: Generator) -> Dataset:
+    frame = dataset.interactions
+    order = rng.permutation(len(frame))
+    return dataset.replace(interactions=frame.iloc[order].reset_index(drop=True), as_is=True)

@@ -11,7 +11,7 @@ from pytest_recsys_mt.requests import Request, World
 @usual(1)
 @usual(20)
 def place_positive(position: int) -> Transformation:
-    """Move the held-out item to one place among the candidates; all others keep their order.
+    """Move the held-out item to `position`, counted from 1, among the candidates; all others keep their order.
 
     Nothing else in the prompt changes, so only the place can change the accuracy. A request whose item
     already stands there is sent unchanged. If such users were left out, each place would be tested on
@@ -30,9 +30,6 @@ def place_positive(position: int) -> Transformation:
         >>> followup = place_positive(1)(request, np.random.default_rng(0), world)
         >>> [item.id for item in followup.candidates]
         ['c', 'a', 'b', 'd']
-
-    Args:
-        position: The place, counted from 1.
     """
     place = arguments.count("place_positive", "position", position)
 

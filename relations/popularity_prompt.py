@@ -18,7 +18,7 @@ _PROMISES = {
 @usual("minimize")
 @usual("mitigate")
 def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
-    """Add an instruction about how popular the recommendations should be.
+    """Add an instruction, ``mitigate`` or ``minimize``, about how popular the recommendations should be.
 
     An earlier instruction of the request stays in front. It is not applicable to recommenders that read no text, or
     to a request with this instruction.
@@ -31,9 +31,6 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
         >>> request = Request("u", history=(), scale=Scale(), candidates=None, k=5)
         >>> print(popularity_prompt("minimize")(request, np.random.default_rng(0)).instruction)
         Recommend independent, niche or lesser-known titles, and stay away from mainstream blockbusters.
-
-    Args:
-        mode: ``"mitigate"`` or ``"minimize"``.
     """
     plain = arguments.choice("popularity_prompt", "mode", mode, tuple(_PROMISES))
 

@@ -49,6 +49,9 @@ class RandomWords:
 def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Transformation:
     """Insert words that are unrelated to the task between the words of the prompt.
 
+    Each gap between two words gets one of `words`, drawn uniformly, with probability `rate`, in (0, 1], and at least one
+    gap does.
+
     It is not applicable to recommenders that read no text.
 
     Source:
@@ -60,11 +63,6 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
     Example:
         >>> RandomWords(("banana", "pear"), rate=0.4, seed=1)("The user 509 likes these films")
         'The banana user 509 likes pear these films'
-
-    Args:
-        words: Words to insert, drawn uniformly; at least one.
-        rate: Probability of a word in each gap between two words, in (0, 1]. At least one is
-            inserted.
     """
     if isinstance(words, str) or not isinstance(words, Sequence) or not words:
         raise RelationError(

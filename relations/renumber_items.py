@@ -18,18 +18,15 @@ Example:
 
 from pytest_recsys_mt.relations.invented import Dataset, Renamed
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
-def _training(dataset: Dataset, rng: Generator) -> Renamed:
-    ids = sorted(dataset.items)
-    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
-    return dataset.renamed("item", names)
-
-
-renumber_items = Transformation(
-    name="renumber_items",
-    training=_training,
+@transformation(
+    "training",
     promise="Which id belongs to which item is irrelevant.",
     origin=TRAINING,
 )
+def renumber_items(dataset: Dataset, rng: Generator) -> Renamed:
+    ids = sorted(dataset.items)
+    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
+    return dataset.renamed("item", names)

@@ -15,18 +15,15 @@ Example:
 
 from pytest_recsys_mt.relations.invented import Dataset, Renamed
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
-def _training(dataset: Dataset, rng: Generator) -> Renamed:
-    ids = sorted(dataset.interactions["user"].unique())
-    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
-    return dataset.renamed("user", names)
-
-
-renumber_users = Transformation(
-    name="renumber_users",
-    training=_training,
+@transformation(
+    "training",
     promise="Which id belongs to which user is irrelevant.",
     origin=TRAINING,
 )
+def renumber_users(dataset: Dataset, rng: Generator) -> Renamed:
+    ids = sorted(dataset.interactions["user"].unique())
+    names = {ids[at]: ids[to] for at, to in enumerate(rng.permutation(len(ids)))}
+    return dataset.renamed("user", names)

@@ -8,7 +8,7 @@ from pytest_recsys_mt.relations.transformation import Generator, Transformation,
 
 @usual(2)
 def rescale_training(factor: float) -> Transformation:
-    """Multiply every rating and both ends of the scale by one factor, wherever they stand.
+    """Multiply every rating and both ends of the scale by one `factor`, above 0 and not 1, wherever they stand.
 
     `scale_ratings` changes requests alone, so it finds a recommender that reads raw ratings when it answers.
     This one finds a recommender that reads them when it is fitted, and knows no scale at all.
@@ -19,9 +19,6 @@ def rescale_training(factor: float) -> Transformation:
         >>> larger = rescale_training(2).training(mini, np.random.default_rng(0))
         >>> larger.scale, float(larger.interactions["rating"].max())
         (Scale(low=2.0, high=10.0), 10.0)
-
-    Args:
-        factor: Above 0 and not 1.
     """
     requests = scale_ratings(factor)
     by = float(factor)

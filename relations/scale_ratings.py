@@ -11,7 +11,10 @@ from pytest_recsys_mt.requests import Request, Scale, World
 @usual(2)
 @usual(2, paper=True)
 def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
-    """Multiply every rating and both ends of the scale by one factor.
+    """Multiply every rating and both ends of the scale by one `factor`, above 0 and not 1.
+
+    With `paper`, the lower end of the scale stays, as printed, and the factor is above 1, because a smaller one would
+    move ratings below that end.
 
     It is not applicable to an empty history, or, with `paper`, if the lower end is negative (ratings would fall
     below it).
@@ -29,11 +32,6 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
         (4.0, Scale(low=2.0, high=10.0))
         >>> scale_ratings(2, paper=True)(request, np.random.default_rng(0)).scale
         Scale(low=1, high=10.0)
-
-    Args:
-        factor: Above 0 and not 1. With `paper` above 1, because a smaller factor would move ratings
-            below the unchanged lower end.
-        paper: Leave the lower end of the scale unchanged, as printed.
     """
     by = arguments.number("scale_ratings", "factor", factor)
     if by <= 0 or by == 1:

@@ -10,7 +10,10 @@ from pytest_recsys_mt.requests import Request, Scale, World
 
 @usual(1)
 def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
-    """Add one number to every rating and to both ends of the scale.
+    """Add `offset`, any number except 0, to every rating and to both ends of the scale.
+
+    `paper` has no effect, because the paper also moves both ends. It is accepted so that all of the paper's relations
+    can be called in the same way.
 
     It is not applicable to an empty history.
 
@@ -23,11 +26,6 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
         >>> followup = shift_ratings(1)(request, np.random.default_rng(0))
         >>> followup.history[0].value, followup.scale
         (3.0, Scale(low=2.0, high=6.0))
-
-    Args:
-        offset: Any number except 0; negative numbers shift down.
-        paper: Has no effect, because the paper also moves both ends; it is not part of the name. It is
-            accepted so that all of the paper's relations can be called in the same way.
     """
     by = arguments.number("shift_ratings", "offset", offset)
     if by == 0:

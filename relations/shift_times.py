@@ -12,15 +12,12 @@ WEEK = 7 * 24 * 3600
 
 @usual(520)
 def shift_times(weeks: int) -> Transformation:
-    """Move every timestamp by whole weeks, so that hours and days of the week stay.
+    """Move every timestamp by whole `weeks`, at least one, so that hours and days of the week stay.
 
     Example:
         >>> later = shift_times(2).training(mini, np.random.default_rng(0)).interactions["timestamp"]
         >>> set((later - mini.interactions["timestamp"]).tolist()) == {14 * 24 * 3600}
         True
-
-    Args:
-        weeks: How many weeks later, at least 1.
     """
     seconds = arguments.count("shift_times", "weeks", weeks) * WEEK
 

@@ -12,7 +12,7 @@ FILLERS = 10
 
 @usual("m200", 5)
 def shilling(item: str, users: int) -> Transformation:
-    """Add users to the training data who have one item and ten of the 20 most popular, all rated highest.
+    """Add `users`, at least one, to the training data who have one `item` and ten of the 20 most popular, all rated highest.
 
     This is the bandwagon attack: whoever likes what is popular gets such a neighbour.
     `pytest_recsys_mt.oracles.not_promoted` judges what the item gains.
@@ -23,10 +23,6 @@ def shilling(item: str, users: int) -> Transformation:
         >>> attacked = shilling("m200", 3).training(mini, np.random.default_rng(0))
         >>> attacked.popularity["m200"] - mini.popularity["m200"]
         3
-
-    Args:
-        item: Id of the item.
-        users: How many users are invented, at least 1.
     """
     many = arguments.count("shilling", "users", users)
 

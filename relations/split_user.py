@@ -11,9 +11,9 @@ LEAST = 10
 
 @usual(5)
 def split_user(users: int) -> Transformation:
-    """Give every second interaction of some users to new users.
+    """Give every second interaction of so many `users`, at least one, to new users.
 
-    It is not applicable to data with fewer such users.
+    It is not applicable to data with fewer users of 10 interactions or more.
 
     Source:
         This project; a person with two accounts.
@@ -24,9 +24,6 @@ def split_user(users: int) -> Transformation:
         True
         >>> sorted(set(split.interactions["user"]) - set(mini.interactions["user"]))
         ['u401']
-
-    Args:
-        users: How many users are split, at least 1, among those with 10 interactions or more.
     """
     many = arguments.count("split_user", "users", users)
 

@@ -82,9 +82,6 @@ class Transformation:
             from `changes` unless it is given; see `aspect_of`. Of a relation with `promises_change`, it is what changes as
             far as possible: such a relation shows whether a recommender reads the aspect at all. None
             for relations on training data, and if other fields change.
-
-    Raises:
-        RelationError: If it would change nothing, or an argument is invalid.
     """
 
     name: str
@@ -140,12 +137,7 @@ class Transformation:
         rng: Generator | None = None,
         world: World = NO_WORLD,
     ) -> Request:
-        """The follow-up request.
-
-        Raises:
-            TypeError: If request or generator are missing, as in ``@metamorphic(reorder_history())``.
-            NotApplicable: If the request lacks what the transformation needs.
-        """
+        """The follow-up request, or `NotApplicable` if the request lacks what the transformation needs."""
         if request is None or rng is None:
             raise TypeError(
                 f"{self.name} is a transformation already and needs a request and a generator of random "
@@ -155,12 +147,12 @@ class Transformation:
 
 
 def transformation(
-    **facts: Any,
-) -> Callable[[Callable[[Request, Generator, World], Request]], Transformation]:
-    """Make of a function the `Transformation` of its name, with these attributes."""
+    of: Literal["apply", "training"] = "apply", **facts: Any
+) -> Callable[[Callable[..., Any]], Transformation]:
+    """Make of a function the `Transformation` of its name, with these attributes; it is the one called `of`."""
 
-    def made(apply: Callable[[Request, Generator, World], Request]) -> Transformation:
-        return Transformation(apply.__name__, apply, **facts)
+    def made(function: Callable[..., Any]) -> Transformation:
+        return Transformation(function.__name__, **{**facts, of: function})
 
     return made
 

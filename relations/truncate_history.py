@@ -9,7 +9,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @usual(3)
 def truncate_history(n: int) -> Transformation:
-    """Keep only the latest items of the history.
+    """Keep only the latest `n` items of the history, at least one.
 
     It is not applicable if the history has at most `n` items.
 
@@ -22,9 +22,6 @@ def truncate_history(n: int) -> Transformation:
         >>> request = Request("u", history, Scale(), candidates=None, k=2)
         >>> [rating.item.id for rating in truncate_history(2)(request, np.random.default_rng(0)).history]
         ['c', 'd']
-
-    Args:
-        n: Number of items to keep, at least 1.
     """
     latest = arguments.count("truncate_history", "n", n)
 

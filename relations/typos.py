@@ -49,17 +49,13 @@ def _slip(word: str, draws: random.Random) -> str:
 def typos(rate: float = 0.1) -> Transformation:
     """Make typos in the longer words of the prompt: swap, drop or double a letter.
 
-    First and last letters and words of up to three letters stay, so a person can still read every word.
+    Each word of four or more letters gets one with probability `rate`, in (0, 1], and at least one word does. First and last letters and words of up to three letters stay, so a person can still read every word.
 
     It is not applicable to recommenders that read no text.
 
     Example:
         >>> Typos(rate=0.5, seed=0)("Given a user, provide recommendations")
         'Given a user, proide recommmendations'
-
-    Args:
-        rate: Probability of a typo in each word of four or more letters, in (0, 1]. At least one
-            is made.
     """
     plain = arguments.share("typos", "rate", rate)
 

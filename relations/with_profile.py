@@ -30,7 +30,7 @@ class Everybody(Mapping[str, str]):
 @usual(Everybody("Watches comedies and light thrillers."))
 @usual(Everybody("Likes slow films, and whatever was made before 1970."), history=False)
 def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transformation:
-    """Add a description of the user to the prompt.
+    """Add the description of the user in `profiles` to the prompt, with or without the `history` that it is written from.
 
     It is not applicable to a user without a description.
 
@@ -44,10 +44,6 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
         >>> followup = alone(request, np.random.default_rng(0))
         >>> followup.instruction, followup.history
         ('What is known of the user: Likes short films.', ())
-
-    Args:
-        profiles: The description of each user, written from the history.
-        history: Whether the history stays in the request.
     """
     known = copy(profiles)
 

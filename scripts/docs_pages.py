@@ -106,7 +106,8 @@ def oracles_page() -> Iterator[str]:
         "a `@metamorphic` test. `replies` and `changed` are what `lrworld.ask` returns for questions and for "
         "changed questions. Oracles are imported from `pytest_recsys_mt.oracles`, and relations such as `swap_history` "
         "from `pytest_recsys_mt.relations`. `>>>` is typed into Python, and the next line is what it answers. "
-        "Each function raises an `OracleError` if an argument is invalid.\n"
+        "A verdict `holds` if the mean is shown to be on the side of the margin that is promised, and is `violated` if it "
+        "is shown to be on the other. Each function raises an `OracleError` if an argument is invalid.\n"
     )
     for name in oracles.__all__:
         found = getattr(oracles, name)

@@ -66,7 +66,7 @@ def of_exposure(
         depth = depth_of(name)
 
         def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:
-            return _none_for_nan(without(exposure(answered, context, name, depth)))
+            return none_for_nan(without(exposure(answered, context, name, depth)))
 
         return Aggregate(
             name,
@@ -81,10 +81,14 @@ def of_exposure(
 
 def of_ndcg(
     of: Callable[[Floats, Floats], float | None],
-    without: Callable[[Floats, Floats], Floats],
     undefined: str,
+    without: Callable[[Floats, Floats], Sequence[float | None]] | None = None,
 ) -> Callable[[str], Aggregate]:
     """The maker of an aggregate of the users' nDCG at the depth and history lengths; see `Aggregate`."""
+
+    def leaving_out(values: Floats, lengths: Floats) -> list[float | None]:
+        rows = range(len(values))
+        return [of(np.delete(values, row), np.delete(lengths, row)) for row in rows]
 
     def make(name: str) -> Aggregate:
         metric = metric_named(name.replace(name.partition("@")[0], "ndcg", 1))
@@ -97,7 +101,7 @@ def of_ndcg(
 
         def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:
             values, lengths = facts(answered)
-            left = iter(_none_for_nan(without(values, lengths)))
+            left = iter((without or leaving_out)(values, lengths))
             same = of(values, lengths)
             return [next(left) if asked.relevant else same for asked, _ in answered]
 
@@ -112,5 +116,6 @@ def of_ndcg(
     return make
 
 
-def _none_for_nan(values: Floats) -> list[float | None]:
+def none_for_nan(values: Floats) -> list[float | None]:
+    """The numbers, None for NaN."""
     return [None if np.isnan(value) else float(value) for value in values]

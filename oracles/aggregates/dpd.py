@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
-from pytest_recsys_mt.oracles.arrays import Floats
 
 
 def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
@@ -46,13 +45,6 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     return float(abs(numbers[active].mean() - numbers[~active].mean()))
 
 
-def dpd_without_each(values: Floats, lengths: Floats) -> Floats:
-    """`dpd` without each user, ``(n,)``; NaN if it is undefined."""
-    rows = range(len(values))
-    left = (dpd(np.delete(values, row), np.delete(lengths, row)) for row in rows)
-    return np.array([np.nan if value is None else value for value in left])
-
-
 AGGREGATES = {
-    "dpd": of_ndcg(dpd, dpd_without_each, "if no history is longer than the median of all")
+    "dpd": of_ndcg(dpd, "if no history is longer than the median of all"),
 }

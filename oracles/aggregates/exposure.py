@@ -4,8 +4,6 @@ All aggregates of users' lists use them. An item counts as recommended only if i
 invented item does not increase coverage.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

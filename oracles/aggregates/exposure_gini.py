@@ -46,11 +46,6 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
     return None if math.isnan(value) else value
 
 
-def exposure_gini_of(exposure: Exposure) -> float | None:
-    """`exposure_gini` of the items offered to any user."""
-    return exposure_gini(exposure.shown[exposure.offered > 0])
-
-
 def exposure_gini_without_each(exposure: Exposure) -> Floats:
     """`exposure_gini` without each user, ``(n,)``; NaN if it is undefined."""
     shown = exposure.shown
@@ -81,7 +76,7 @@ def _of_histogram(values: Floats, items: Integers) -> float:
 
 AGGREGATES = {
     "exposure_gini": of_exposure(
-        exposure_gini_of,
+        lambda exposure: exposure_gini(exposure.shown[exposure.offered > 0]),
         exposure_gini_without_each,
         "if no offered item is recommended to any user",
     )

@@ -5,8 +5,6 @@ Source:
     item; here, items that were not offered do not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles import arguments
-from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
+from pytest_recsys_mt.oracles.aggregates.aggregate import none_for_nan, of_ndcg
 from pytest_recsys_mt.oracles.arrays import Floats
 
 
@@ -45,7 +45,7 @@ def jain_without_each(values: Floats) -> Floats:
 AGGREGATES = {
     "jain": of_ndcg(
         lambda values, lengths: jain(values),
-        lambda values, lengths: jain_without_each(values),
         "if no list contains a held-out item",
+        lambda values, lengths: none_for_nan(jain_without_each(values)),
     )
 }

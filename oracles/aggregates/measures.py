@@ -1,7 +1,5 @@
 """Scores and aggregates by name."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -5,8 +5,6 @@ Source:
     are removed from the lists first, so OIC stays within [0, 1]; the paper's code does not do that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

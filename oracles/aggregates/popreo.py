@@ -51,31 +51,6 @@ def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
     return float(rates.std() / rates.mean())
 
 
-def popreo_of(
-    answered: Sequence[Answered],
-    context: Context,
-    name: str,
-    depth: int | None,
-    threshold: Threshold = "rank",
-) -> float | None:
-    """`popreo` of one answer of every user; users without a held-out item do not count."""
-    found, wanted = _by_user(answered, context, name, depth, threshold)
-    return popreo(found.sum(axis=0), wanted.sum(axis=0))
-
-
-def popreo_without_each(
-    answered: Sequence[Answered],
-    context: Context,
-    name: str,
-    depth: int | None,
-    threshold: Threshold = "rank",
-) -> list[float | None]:
-    """`popreo_of` without each user, ``(n,)``."""
-    found, wanted = _by_user(answered, context, name, depth, threshold)
-    left = zip(found.sum(axis=0) - found, wanted.sum(axis=0) - wanted, strict=True)
-    return [popreo(hits, targets) for hits, targets in left]
-
-
 def groups_left_out(answered: Sequence[Answered], context: Context, threshold: Threshold) -> str:
     """Which groups have no held-out item, in words; empty if all have one."""
     group_of = popularity_groups_of(context, GROUPS, threshold)
@@ -91,35 +66,36 @@ def groups_left_out(answered: Sequence[Answered], context: Context, threshold: T
     return f"{which} of {GROUPS} without a held-out item left out (1 is the least popular)"
 
 
-def _by_user(
-    answered: Sequence[Answered],
-    context: Context,
-    name: str,
-    depth: int | None,
-    threshold: Threshold,
-) -> tuple[Floats, Floats]:
-    """Numbers of items found and wanted, ``(n, groups)`` each."""
-    group_of = popularity_groups_of(context, GROUPS, threshold)
-    found, wanted = np.zeros((len(answered), GROUPS)), np.zeros((len(answered), GROUPS))
-    for row, (asked, answer) in enumerate(answered):
-        items = set(leading(name, answer, asked, depth))
-        for item in asked.relevant & group_of.keys():
-            wanted[row, group_of[item]] += 1
-            found[row, group_of[item]] += item in items
-    return found, wanted
-
-
 def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:
     def make(name: str) -> Aggregate:
         depth = depth_of(name)
+
+        def by_user(answered: Sequence[Answered], context: Context) -> tuple[Floats, Floats]:
+            """Numbers of items found and wanted, ``(n, groups)`` each."""
+            group_of = popularity_groups_of(context, GROUPS, threshold)
+            found, wanted = np.zeros((len(answered), GROUPS)), np.zeros((len(answered), GROUPS))
+            for row, (asked, answer) in enumerate(answered):
+                items = set(leading(name, answer, asked, depth))
+                for item in asked.relevant & group_of.keys():
+                    wanted[row, group_of[item]] += 1
+                    found[row, group_of[item]] += item in items
+            return found, wanted
+
+        def of(answered: Sequence[Answered], context: Context) -> float | None:
+            found, wanted = by_user(answered, context)
+            return popreo(found.sum(axis=0), wanted.sum(axis=0))
+
+        def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:
+            found, wanted = by_user(answered, context)
+            left = zip(found.sum(axis=0) - found, wanted.sum(axis=0) - wanted, strict=True)
+            return [popreo(hits, targets) for hits, targets in left]
+
         return Aggregate(
             name,
-            lambda answered, context: popreo_of(answered, context, name, depth, threshold),
+            of,
             (0.0, (GROUPS - 1) ** 0.5),
             "if no held-out item is found, or all of them are equally popular",
-            lambda answered, context: popreo_without_each(
-                answered, context, name, depth, threshold
-            ),
+            without_each,
             lambda answered, context: groups_left_out(answered, context, threshold),
         )
 

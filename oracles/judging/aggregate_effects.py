@@ -5,8 +5,6 @@ a bootstrapped coverage is far below the true one. The bounds are for the aggreg
 because coverage grows with their number. They are approximate; see `jackknife`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence
@@ -25,8 +23,7 @@ from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
     """The aggregate of one side, for several answers per user the mean of the aggregates of all replicates.
 
-    Each user with any recommendation has one `linearised` value; their mean is the aggregate. If it is undefined, no
-    user is applicable.
+    Each user with any recommendation has one `linearised` value; their mean is the aggregate.
     """
     return _effects([(sample.asked, 1)], context, aggregate, aggregate.span)
 

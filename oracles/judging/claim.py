@@ -1,7 +1,5 @@
 """What an oracle claims about a mean, and on which side of the margin the mean is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -15,12 +13,9 @@ Promise = Allowed
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle has to judge.
+    """What an oracle, named with its similarity or score, has to judge; the margin is in the unit of the effects.
 
     Attributes:
-        oracle: Its name, with its similarity or score.
-        promise: See `Promise`.
-        margin: The margin, in the unit of the effects.
         ask_everybody: Whether all users are asked even if the verdict is clear earlier, because the mean
             itself is wanted: after an early stop it is too far from the margin.
         ways: In how many ways the whole promise can break; this claim is one of them.

@@ -59,13 +59,9 @@ _LARGE: Mapping[Promise, Status] = {
 
 @dataclass(frozen=True)
 class Seen:
-    """The results of the users asked so far.
+    """The results of the users asked so far: effects of the scored ones, a tally of the others, the groups judged too.
 
-    Attributes:
-        effects: Effects of the scored users.
-        tally: Counts the users that were not scored.
-        source, followup: Answers to show as those of a side, or empty.
-        groups: Groups of users that are judged too.
+    `source` and `followup` are the answers to show as those of a side, or empty.
     """
 
     effects: Effects

@@ -45,8 +45,7 @@ class Effects:
         floor: Agreement of each user's replicates with each other, ``(n,)``, if the effect is based
             on a similarity.
         agreement: Agreement of each user's source and follow-up, ``(n,)``, likewise.
-        not_applicable: Why other users could not be scored, with their numbers.
-        errors: Why other users gave no answer, with their numbers.
+        not_applicable, errors: Why other users could not be scored, or gave no answer, with their numbers.
         shown: Which answer of each user to show, ``(n,)``; None shows the first.
         obstacle: Why these answers allow no verdict, whatever the numbers.
         unsure: Says why they may not show that the mean is large, since the recommender's own noise is unknown. It
@@ -60,8 +59,7 @@ class Effects:
             approximate.
         unmeasured: Why the follow-ups of other users kept failing although their source was
             answered, with their numbers.
-        unknown: For each user in `unmeasured`, before which scored user they stand, ascending.
-        unknown_users: Their ids, in the same order.
+        unknown, unknown_users: Before which scored user each of them stands, ascending, and their ids.
     """
 
     rows: NDArray[np.intp]
@@ -127,11 +125,8 @@ class Encoded:
 
     Attributes:
         rows: Indices of these users among the given users, ``(users,)``.
-        source: ``(users, replicates, k)``, best first, without repeats; places that are not due
-            are -1.
-        followup: ``(users, replicates of the follow-up, k)``.
-        holes: The share of places without an offered item: empty places, and places with an invented
-            item or another item that was not offered.
+        source, followup: ``(users, replicates, k)``, best first, without repeats; places that are not due are -1.
+        holes: The share of places that are empty or have an item that was not offered.
     """
 
     rows: NDArray[np.intp]
@@ -142,10 +137,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Moved:
-    """How far the answers of each user moved, all ``(n,)``.
+    """How far the answers of each user moved, all ``(n,)``: the effect, in the unit of the margin.
 
     Attributes:
-        effect: In the unit of the margin.
         floor: Agreement of the user's replicates with each other.
         agreement: Agreement of source and follow-up.
         least: The smallest possible effect; None takes that of the similarity.

@@ -1,7 +1,5 @@
 """Example users for a verdict, with titles instead of ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -35,8 +33,7 @@ def pick(
 ) -> tuple[Example, ...]:
     """The users furthest from the promise by their `excess`, ``(n,)``, and some that keep it: at most 0.
 
-    Returns:
-        Up to `WORST` users, the worst first, then up to `BEST` of those that keep the promise best.
+    Up to `WORST` users, the worst first, are followed by up to `BEST` of those that keep the promise best.
     """
     order = np.argsort(-excess, kind="stable")
     worst = order[:WORST]

@@ -12,8 +12,6 @@ Lehmacher 1995).
 The p-values of bets hold at all numbers of users at once, so this is true whenever asking ends, whatever decides it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,10 +25,8 @@ from pytest_recsys_mt.verdict import Status
 class Family:
     """What is claimed of all users, who come first, and of each group.
 
-    Attributes:
-        statuses: One of each member.
-        p_values: Of the hypothesis that the promise holds for that member, without any correction.
-        p_value: Of the hypothesis that it holds for all members.
+    `p_values` are of the hypothesis that the promise holds for that member, without any correction, and `p_value` of
+    the hypothesis that it holds for all members.
     """
 
     statuses: Sequence[Status]

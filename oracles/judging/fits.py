@@ -6,8 +6,6 @@ the mean effect is computed once more without each fit (the delete-one jackknife
 Student's with the number of fits minus two degrees of freedom. Unlike bets, this bound is approximate.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """When answers allow no verdict, whatever they are: one ladder for all oracles."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Protocol
@@ -32,17 +30,14 @@ class Tally(Protocol):
     @property
     def silent(self) -> tuple[Recommendation, ...]:
         """Those answers, or the first of them."""
-        ...
 
     @property
     def unreadable(self) -> int:
         """Their number."""
-        ...
 
     @property
     def answers(self) -> int:
         """The number of all answers."""
-        ...
 
 
 def without_verdict(

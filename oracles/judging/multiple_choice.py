@@ -1,7 +1,7 @@
 """What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pytest_recsys_mt.answers import Choices, Context
@@ -50,8 +50,22 @@ def _worst(*sides: Choices) -> Choices:
     return max(sides, key=lambda side: side.missed if side.chosen else 0.0)
 
 
+def begun(
+    oracle: str,
+    context: Context,
+    *sides: Choices,
+    details: Mapping[str, object] | None,
+    column: bool = True,
+) -> tuple[dict[str, Any], Verdict | None]:
+    """The `details_of` the verdict, which may have no `column`, and the `obstacle` to it, if there is one."""
+    told: dict[str, Any] = {} if column else {"column": False}
+    told |= details_of(*sides, details=details)
+    return told, obstacle(oracle, context, *sides, details=told)
+
+
 def judged(
     oracle: str,
+    sides: Sequence[Choices],
     mean: Mean,
     promise: Promise,
     limit: float,
@@ -63,6 +77,7 @@ def judged(
     claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
     status = decide(mean, claim, context.alpha)
     reason = fields.pop("reason", "")
+    failed = {name for side in sides for name in side.failed}
     if status == "inconclusive":
         bounds = (
             f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
@@ -75,7 +90,8 @@ def judged(
         p_value=p_value(mean, claim),
         reason=reason,
         allowed=claim.promise,
-        **fields,
+        errors=len(failed),
+        **{"relation": sides[-1].label, **fields},
     )
 
 

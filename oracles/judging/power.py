@@ -1,7 +1,5 @@
 """What an inconclusive verdict needs: how many more users, and which effect it could have shown."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.statistics.betting import log_capital
+from pytest_recsys_mt.oracles.statistics.bounds import first_of
 
 POWER = 0.8
 """Probability of a clear verdict with the reported effect or number of users."""
@@ -91,12 +90,11 @@ def users_needed(
 def least_change(users: int, alpha: float) -> float:
     """The smallest limit on a loss of agreement that so many users show to be kept, if nobody's answer moves."""
     still = Effects(np.empty(0, np.intp), np.empty(0), reach=(-0.5, 1.0))
-    few, many = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (few + many) / 2
-        shown = np.isfinite(_reached(np.zeros((1, users)), still, middle, alpha, False))
-        few, many = (few, middle) if shown.all() else (middle, many)
-    return many
+    drawn = np.zeros((1, users))
+    return first_of(
+        lambda limit: bool(np.isfinite(_reached(drawn, still, limit, alpha, False)).all()),
+        _HALVINGS,
+    )
 
 
 def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
@@ -151,13 +149,7 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
         shown = np.isfinite(_reached(moved(part), effects, value, alpha, above)).mean() >= POWER
         return bool(shown) and (mean(part) > value) is above
 
-    few, many = 0.0, 1.0
-    if not seen(many):
-        return None
-    for _ in range(_HALVINGS):
-        middle = (few + many) / 2
-        few, many = (few, middle) if seen(middle) else (middle, many)
-    return mean(many)
+    return mean(first_of(seen, _HALVINGS)) if seen(1.0) else None
 
 
 def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:

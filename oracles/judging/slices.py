@@ -4,8 +4,6 @@ A slicing gives each user a group. Groups are made from the requests and the dat
 and before any of them is asked. So no answer decides who belongs to which group, or how many groups there are.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -46,10 +44,8 @@ class Group:
 def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Group, ...]:
     """The groups of each slicing, in order of their names; None takes the slicings of the run.
 
-    A slicing that puts all users into one group gives none.
-
-    Raises:
-        OracleError: If there is no such slicing, the data lack what it needs, or a function gives no text.
+    A slicing that puts all users into one group gives none. An error says if there is no such slicing, the data lack what
+    it needs, or a function gives no text.
     """
     where, slicings = (oracle, slices) if slices is not None else (SWITCH, context.slices)
     users = context.everybody() if slicings else ()

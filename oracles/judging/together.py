@@ -33,12 +33,10 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
 
 @dataclass(frozen=True)
 class Anew:
-    """The result of asking both sides again, together.
+    """The verdict on answers to both sides that were asked again, together.
 
-    Attributes:
-        verdict: The verdict on these answers. For a recommender that declares itself deterministic,
-            the verdict on both answers to each request, whose disagreement is its true noise.
-        changed: How many users got another answer to the same request, although it should be equal.
+    For a recommender that declares itself deterministic, it is on both answers to each request, whose disagreement is its
+    true noise, and `changed` users got another answer to the same request, although it should be equal.
     """
 
     verdict: Verdict

@@ -26,9 +26,6 @@ def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:
         items: The list, without repeats.
         tail: The long tail of the catalogue; see `popularity_groups.long_tail`.
         places: K, at least 1; missing and unknown items do not count as long tail.
-
-    Returns:
-        In [0, 1].
     """
     arguments.whole("aplt", "places", places, 1)
     return sum(item in tail for item in items[:places]) / places

@@ -1,7 +1,5 @@
 """Hallucination: the share of slots that name no item of the catalogue.
 
-    Arguments are those of `duplicates`. A title invented twice counts twice; missing slots are not hallucinations.
-
 Source:
     Equations 10 and 24 of https://arxiv.org/abs/2411.00331. They print the indicator of the opposite,
     but the text and the optimum of 0 mean "not in the catalogue". The paper's tables fit K = 5, but its

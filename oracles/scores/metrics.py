@@ -15,12 +15,7 @@ NOTHING_HELD_OUT = "no item was held out"
 
 @dataclass(frozen=True)
 class Metric:
-    """An accuracy metric at a depth.
-
-    Attributes:
-        name: The given name, such as ``ndcg@10``.
-        depth: Number of places that count; None counts all requested places.
-    """
+    """An accuracy metric, such as ``ndcg@10``, at a depth; None counts all requested places."""
 
     name: str
     depth: int | None
@@ -74,10 +69,7 @@ def auc(
     A pair is a relevant candidate and an irrelevant one. It is in the right order if the relevant one
     stands first. Candidates that the ranking leaves out are tied after all others, and a tied pair
     counts half (Hanley and McNeil 1982, Radiology 143(1)). Repeats count at their first place, and items that were not
-    offered do not count.
-
-    Returns:
-        In [0, 1]; None if all candidates or none are relevant, because then there is no pair.
+    offered do not count. None if there is no pair, because all candidates or none are relevant.
     """
     offered = set(candidates)
     wanted = offered & set(relevant)

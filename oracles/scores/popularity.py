@@ -1,12 +1,9 @@
-"""Shared code of the popularity bias metrics: checks of popularities, and items without interactions.
+"""Checks of popularities, numbers of interactions of items, which the popularity bias metrics share.
 
-Popularity is the number of interactions of an item. The metrics compare the items of an answer with the
-user's own (Lichtenberg, Buchholz and Schwöbel 2024, Large Language Models as Recommender Systems: A
-Study of Popularity Bias, https://arxiv.org/abs/2406.01285, section 3): 0 is no bias, and -1 is as far
-from it as 1.
+The metrics compare the items of an answer with the user's own (Lichtenberg, Buchholz and Schwöbel 2024, Large Language
+Models as Recommender Systems: A Study of Popularity Bias, https://arxiv.org/abs/2406.01285, section 3): 0 is no bias,
+and -1 is as far from it as 1.
 """
-
-from __future__ import annotations
 
 from typing import Literal
 

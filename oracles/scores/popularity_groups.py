@@ -2,13 +2,13 @@
 
 Ranks are by training interactions, and ties are broken by item id. So the division is unique and includes
 items without any interaction. The code of https://arxiv.org/abs/2411.00331 divides by quantiles of
-popularity *values* instead. In that division, items that tie with a quantile fall on one side of it
-together, and items without interactions belong to no group.
+popularity *values* instead, where items that tie with a quantile fall on one side of it, and those without
+interactions belong to no group.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,11 +41,6 @@ class _Facts:
         """Training interactions of every item of the catalogue, 0 included."""
         everything = dict.fromkeys([*self.items, *self.popularity])
         return {item: self.popularity.get(item, 0) for item in everything}
-
-
-def by_popularity(context: Context) -> tuple[str, ...]:
-    """The catalogue, the most popular item first; ties are in order of id."""
-    return _by_popularity(_Facts(context))
 
 
 def popularity_groups(
@@ -115,30 +110,28 @@ def long_tail(
     return frozenset(item for item, count in known.items() if count < limit)
 
 
+@lru_cache(maxsize=12)
+def _of_catalogue(facts: _Facts, made: Callable[..., Any], how: tuple[Any, ...]) -> Any:
+    return made(facts.counts(), *how)
+
+
+def by_popularity(context: Context) -> tuple[str, ...]:
+    """The catalogue, the most popular item first; ties are in order of id."""
+    found: tuple[str, ...] = _of_catalogue(_Facts(context), _falling, ())
+    return found
+
+
 def long_tail_of(context: Context, threshold: Threshold = "rank") -> frozenset[str]:
     """`long_tail` of a run's catalogue, with share 0.8."""
-    return _long_tail(_Facts(context), threshold)
+    found: frozenset[str] = _of_catalogue(_Facts(context), long_tail, (0.8, threshold))
+    return found
 
 
 def popularity_groups_of(context: Context, groups: int, threshold: Threshold) -> dict[str, int]:
     """`popularity_groups` of a run's catalogue."""
-    return _popularity_groups(_Facts(context), groups, threshold)
+    found: dict[str, int] = _of_catalogue(_Facts(context), popularity_groups, (groups, threshold))
+    return found
 
 
-def _falling(popularity: Mapping[str, int]) -> list[str]:
-    return sorted(popularity, key=lambda item: (-popularity[item], item))
-
-
-@lru_cache(maxsize=4)
-def _by_popularity(facts: _Facts) -> tuple[str, ...]:
-    return tuple(_falling(facts.counts()))
-
-
-@lru_cache(maxsize=4)
-def _long_tail(facts: _Facts, threshold: Threshold) -> frozenset[str]:
-    return long_tail(facts.counts(), threshold=threshold)
-
-
-@lru_cache(maxsize=4)
-def _popularity_groups(facts: _Facts, groups: int, threshold: Threshold) -> dict[str, int]:
-    return popularity_groups(facts.counts(), groups, threshold)
+def _falling(popularity: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(popularity, key=lambda item: (-popularity[item], item)))

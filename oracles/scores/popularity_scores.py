@@ -49,9 +49,8 @@ def own_items(asked: Asked) -> Sequence[str]:
 def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
     """The score that compares an answer's items with the user's own.
 
-    Invalid recommendations (items already seen or unknown) say nothing about taste and are left out.
-    Items without interactions in the training data are left out on both sides. The left-out items of
-    the answer are counted.
+    Invalid recommendations (items already seen or unknown) say nothing about taste and are left out. So are, on both
+    sides, items without interactions in the training data. The left-out items of the answer are counted.
     """
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:

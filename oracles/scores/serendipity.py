@@ -46,17 +46,11 @@ def serendipity(
 def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) -> float:
     """The share of places with an item that is not among the most popular: Equation 6 as printed.
 
+    Arguments are those of `serendipity`, but `places` is K, at least 1; missing items count as expected.
+
     Example:
         >>> unexpectedness(["a", "b"], popular=["a", "c"], places=2)
         0.5
-
-    Args:
-        items: The list.
-        popular: The list of the most popular items, chosen from the same offer.
-        places: K, at least 1; missing items count as expected.
-
-    Returns:
-        In [0, 1].
     """
     arguments.whole("unexpectedness", "places", places, 1)
     return len(set(items[:places]) - set(popular)) / places

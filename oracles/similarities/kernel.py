@@ -1,11 +1,8 @@
 """Shared code of the similarities: read pairs of lists in chunks, and count matches in them.
 
-Two lists of k items are compared rank by rank, in `k` vectorised steps over a chunk of pairs. The
-rank-major arrays ``(k, pairs)`` stay in the processor's cache. No step loops over pairs. The chunk size
-limits the memory beyond arguments and result.
+Two lists of k items are compared rank by rank, in `k` vectorised steps over a chunk of pairs, whose rank-major arrays
+``(k, pairs)`` stay in the processor's cache. The chunk size limits the memory beyond arguments and result.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -36,13 +33,7 @@ class Chunk:
 
 
 def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> Floats:
-    """Apply `kernel` to pairs of lists, a chunk at a time, if both lists of a pair have items; NaN for other pairs.
-
-    Args:
-        a: Item numbers, ``(n, k)``, best first, without repeats, padded with -1 at the end.
-        b: The lists to compare with, ``(n, k')``.
-        kernel: Returns one number per pair.
-    """
+    """Apply `kernel` to pairs of lists, as in `rbo`, a chunk at a time; NaN for pairs of which one list is empty."""
     left, right = _lists("a", a), _lists("b", b)
     if len(left) != len(right):
         raise OracleError(

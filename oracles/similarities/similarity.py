@@ -1,7 +1,5 @@
 """The similarities by name, each in [0, 1], as verdicts use them."""
 
-from __future__ import annotations
-
 import difflib
 import pkgutil
 from collections.abc import Callable, Collection, Mapping

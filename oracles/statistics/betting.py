@@ -11,8 +11,6 @@ Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by b
 86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 
@@ -41,14 +39,11 @@ _ZOOMS = 6  # each by `_GRID`: bounds to a 10**7th of their distance from the me
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
-    """Logarithm of the capital after each user.
+    """Logarithm of the capital after each user, of the shape of `gains`.
 
-    Args:
-        gains: Gains of a unit stake on each user, in the order drawn, as shares of the range of
-            effects, ``(..., n)``.
-        worst: The most that a unit stake can lose, above 0; broadcast to `gains`.
-        wide: Whether effects are expected in the whole range. It must be known beforehand. It changes
-            the number of users needed, not the error rate.
+    `gains` are those of a unit stake on each user, in the order drawn, as shares of the range of effects, ``(..., n)``, and
+    `worst` the most that it can lose, above 0. If effects are expected in the whole range, which must be known beforehand,
+    `wide` changes the number of users needed, not the error rate.
     """
     stakes, _ = _stakes(gains, worst, wide)
     return np.cumsum(np.log1p(stakes * gains), axis=-1)
@@ -119,17 +114,9 @@ class Bets(Mean):
     Bounds and p-values are valid at all numbers of users at once. The set of means that are not rejected
     may have gaps. The bounds are those of its hull, so only p-values decide.
 
-    Args:
-        effects: One effect per user, in the order drawn, ``(n,)``, n at least 1.
-        low: Smallest possible effect.
-        high: Largest possible effect.
-        unknown: Indices into `effects` before which users with an unknown effect stand. Each counts as
-            the smallest possible for the claim that the mean is above a value, and as the largest
-            possible for the opposite claim.
-        wide: As in `log_capital`.
-
-    Raises:
-        OracleError: If an effect lies outside the range, or the range is not finite.
+    The effects, ``(n,)``, n at least 1, are in the order drawn, and from `low` to `high`. Users with an `unknown` effect
+    stand before these indices. Each counts as the smallest possible for the claim that the mean is above a value, and as
+    the largest possible for the opposite claim. `wide` is as in `log_capital`.
     """
 
     def __init__(

@@ -5,6 +5,7 @@ exceptions: a share in a sample of fixed size, and a known mean.
 """
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -16,19 +17,15 @@ class Mean(Protocol):
 
     def lower(self, alpha: float) -> float:
         """Below the true mean with probability 1 - alpha."""
-        ...
 
     def upper(self, alpha: float) -> float:
         """Above the true mean with probability 1 - alpha."""
-        ...
 
     def p_at_most(self, value: float) -> float:
         """P-value of the hypothesis that the true mean is at most `value`."""
-        ...
 
     def p_at_least(self, value: float) -> float:
         """P-value of the hypothesis that the true mean is at least `value`."""
-        ...
 
     def p_within(self, value: float) -> float:
         """P-value of the hypothesis that the true mean is between ``-value`` and `value`.
@@ -38,15 +35,20 @@ class Mean(Protocol):
         return min(1.0, 2 * min(self.p_at_most(value), self.p_at_least(-value)))
 
 
+def first_of(shown: Callable[[float], bool], halvings: int) -> float:
+    """The first number in (0, 1) for which something is `shown`, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
+
+
 class Rate(Mean):
     """Bounds for a share in a sample of fixed size (Clopper and Pearson 1934, Biometrika 26).
 
-    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`.
-
-    Args:
-        count: Number of users with the property.
-        users: Number of all users.
-        unknown: Number of further users for whom the property is unknown.
+    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`. For `unknown` further
+    users the property is unknown.
     """
 
     def __init__(self, count: int, users: int, unknown: int = 0) -> None:

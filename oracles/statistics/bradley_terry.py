@@ -47,9 +47,8 @@ def bradley_terry(
             players form groups, and one group never lost to the others (Ford 1957).
     """
     table = _table("bradley_terry", "wins", wins, prior)
-    called = [str(number) for number in range(len(table))] if names is None else list(names)
     table += prior / 2 * ((table + table.T) > 0)
-    _connected(table, called)
+    _connected(table, names)
     return most_likely(table / 2, table / 2, place=False)[..., :-1]
 
 
@@ -88,10 +87,9 @@ def placed_bradley_terry(
             f"{other.shape}"
         )
     both = won + other
-    called = [str(number) for number in range(len(both))] if names is None else list(names)
     met = (both + both.T) > 0
     won, other = won + prior / 4 * met, other + prior / 4 * met
-    _connected(won + other, called)
+    _connected(won + other, names)
     if not (won.any() and other.any()):
         place = "second" if other.any() else "first"
         raise OracleError(
@@ -168,11 +166,12 @@ def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
     return table
 
 
-def _connected(table: Floats, names: Sequence[str]) -> None:
+def _connected(table: Floats, names: Sequence[str] | None) -> None:
     from scipy.sparse.csgraph import connected_components
 
     count, group = connected_components(table > 0, directed=True, connection="strong")
     if count > 1:
+        names = names or [str(number) for number in range(len(table))]
         told = "; ".join(
             ", ".join(name for name, own in zip(names, group, strict=True) if own == each)
             for each in range(count)

@@ -12,8 +12,6 @@ England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section 3, with weight
 weights of 1. So it bounds the probability of any false alarm, not the frequency of false alarms.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -27,9 +25,7 @@ _NOTHING = 1e-9
 def log_growth(gains: Floats, worst: float | Floats) -> Floats:
     """Logarithm of the capital after one night that starts with 1, at each of `STAKES`, ``(len(STAKES), ...)``.
 
-    Args:
-        gains: Gains of a unit stake on each user of the night, ``(..., users)``.
-        worst: The most that a unit stake can lose, known before the night; ``(...)``.
+    `gains` are those of a unit stake on each user, ``(..., users)``, and `worst`, ``(...)``, what it can lose at most.
     """
     shares = gains / np.maximum(np.asarray(worst)[..., None], _NOTHING)
     return np.stack([np.log1p(stake * shares).sum(axis=-1) for stake in STAKES])

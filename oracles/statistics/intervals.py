@@ -34,9 +34,6 @@ def rate_interval(
         users: All users, at least 1.
         confidence: Confidence level, in (0, 1).
         method: ``wilson`` or ``exact``.
-
-    Returns:
-        The lower and the upper bound.
     """
     if method not in ("wilson", "exact"):
         raise OracleError(f"rate_interval: method must be 'wilson' or 'exact', got {method!r}")

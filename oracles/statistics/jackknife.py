@@ -11,8 +11,6 @@ variance, which grows with the kurtosis (Satterthwaite 1946, Biometrics Bulletin
 reports call these bounds approximate.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -34,13 +32,10 @@ def linearised(value: float, without: Floats) -> Floats:
 
 
 class Jackknife(Mean):
-    """The estimate of a number of all users from the users in the sample; a `bounds.Mean`.
+    """The estimate of a number of all users, from `low` to `high`, from the users in the sample; a `bounds.Mean`.
 
-    Args:
-        values: As in `linearised`, ``(n,)``, n at least 1.
-        low: The smallest possible number.
-        high: The largest possible number.
-        one: How far the value of an unseen user may be from the number.
+    `values` are as in `linearised`, ``(n,)``, n at least 1, and `one` is how far that of an unseen user may be from the
+    number.
     """
 
     def __init__(self, values: Floats, low: float, high: float, one: float) -> None:

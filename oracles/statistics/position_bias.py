@@ -1,8 +1,4 @@
-"""Position bias: whether the place of a candidate matters.
-
-There are two questions. Is the wanted candidate found more often at some places (`position_test`, and
-`no_position_bias` as a promise)? Are candidates at some places chosen more often
-(`chosen_places_test`)?
+"""Position bias: is the wanted candidate found, or are candidates chosen, more often at some places?
 
 Source:
     Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a figure, without a

@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles import (
     neighbours_not_raised,
     neighbours_raised,
 )
-from pytest_recsys_mt.oracles.scores.height import mean_height, mean_height_of
+from pytest_recsys_mt.oracles.scores.height import mean_height
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers
@@ -64,12 +64,12 @@ def pair(
 
 def test_heights_are_shares_of_the_largest() -> None:
     (asked,) = side([], "abcd", users=1).asked
-    assert mean_height(asked, "b", 4) == 0.75
-    assert mean_height_of(asked, {"a", "b"}, 4) == 1
-    assert mean_height_of(asked, {"c", "d"}, 4) == pytest.approx(0.75 / 1.75)
-    assert mean_height_of(asked, {"e"}, 4) == 0
-    assert mean_height_of(asked, set("abcdexyz"), 4) == 1
-    assert mean_height_of(asked, {"a", "b"}, 1) == 1
+    assert mean_height(asked, {"b"}, 4) == 0.75
+    assert mean_height(asked, {"a", "b"}, 4) == 1
+    assert mean_height(asked, {"c", "d"}, 4) == pytest.approx(0.75 / 1.75)
+    assert mean_height(asked, {"e"}, 4) == 0
+    assert mean_height(asked, set("abcdexyz"), 4) == 1
+    assert mean_height(asked, {"a", "b"}, 1) == 1
 
 
 def test_all_four_say_the_same_of_a_rise() -> None:

@@ -194,7 +194,8 @@ def scatter(given: Mapping[str, Any], label: str) -> str:
     across, up = (with_room(list(values)) for values in zip(*points, strict=True))
     drawing = Drawing((400, 280), across, up, (64, 12, 10, 50))
     titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 36))
-    drawing.axes(*([(tick, f"{tick:g}") for tick in ticks(ends)] for ends in (across, up)), titles)
+    ticked = [[(tick, f"{tick:g}") for tick in ticks(ends)] for ends in (across, up)]
+    drawing.axes(ticked[0], ticked[1], titles)
     for x, y in points:
         drawing.marker("dot", x, y, 4, SERIES[0], 0.55)
     return drawing.svg(label)

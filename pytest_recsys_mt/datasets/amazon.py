@@ -1,21 +1,7 @@
-"""Amazon reviews of 2014 and of 2018, their 5-core subsets, with the metadata of the products.
-
-Files, one record a line, plain or as ``.gz``; a folder may hold several categories:
-
-* Reviews, ``reviews_Beauty_5.json`` (2014, https://jmcauley.ucsd.edu/data/amazon/) or
-  ``All_Beauty_5.json`` (2018, https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/): JSON with
-  ``reviewerID``, ``asin``, ``overall`` and ``unixReviewTime``.  If a user reviewed a product
-  several times, as in the set of 2018, only the latest review counts.
-* Metadata, ``meta_Beauty.json``: of 2014 as Python literals, which are parsed and never run, with
-  ``title``, ``brand``, ``categories`` (a list of paths from the root, of which the first counts),
-  ``description`` and ``imUrl``; of 2018 as JSON, with ``category`` (one path), ``description`` and
-  ``feature`` (lists) and ``imageURL`` or ``image``.
-
-The catalogue is the reviewed products.  Their attributes are ``brand``, ``categories`` (root to
-leaf), ``description``, ``features``, ``image_url``, and ``colour``: the one that most reviews of
-2018 name in their ``style``.  If the folder also holds the Amazon Berkeley Objects, they fill in
-missing attributes and add ``image``, the path of the picture; see `berkeley`, and `pictures` for
-others.
+"""Amazon reviews of 2014 (https://jmcauley.ucsd.edu/data/amazon/) and of 2018
+(https://cseweb.ucsd.edu/~jmcauley/datasets/amazon_v2/), their 5-core subsets, with the metadata of
+the products, plain or as ``.gz``; a folder may hold several categories. `berkeley` fills in missing
+attributes.
 """
 
 import ast
@@ -65,7 +51,6 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 
 def _reviews(folder: Path) -> tuple[Rows, dict[str, str]]:
-    """One row per user and product, and the colour that most reviews of a product name."""
     rows: list[tuple[str, str, float, int]] = []
     places: list[tuple[Path, int]] = []
     colours: dict[str, Counter[str]] = {}
@@ -120,10 +105,8 @@ def _metadata(path: Path, wanted: AbstractSet[str]) -> Iterator[tuple[str, dict[
 
 
 def literal(line: str) -> Any:
-    """A record as JSON, or as a Python literal, which is never run.
-
-    Raises:
-        ValueError: If it is neither.
+    """A record as JSON, or, as in 2014, as a Python literal, which is never run; ValueError for
+    others.
     """
     try:
         return json.loads(line)

@@ -1,9 +1,4 @@
-"""Unpacks untrusted zip and tar.gz archives.
-
-A member is refused by name if its path leaves the target, if it is not a plain file or a folder, or
-if it is encrypted. It is also refused if it, or all members together, unpack to more than the
-limits. Both the declared and the actual sizes count.
-"""
+"""Unpacks untrusted zip and tar.gz archives, and refuses what is unsafe in them by name."""
 
 import gzip
 import io
@@ -25,19 +20,11 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may unpack to.
+    """What an archive may unpack to, declared and actually."""
 
-    Attributes:
-        total: Bytes of all members together. The largest official set has about 3 GB.
-        ratio: Unpacked bytes per packed byte, of a zip member and of a whole archive, whose members
-            may share packed data. Ratings as text have about 5.
-        grace: Bytes below which no ratio applies: tiny files of repeated text pack very well.
-        members: Number of members.
-    """
-
-    total: int = 8 << 30
-    ratio: float = 200.0
-    grace: int = 1 << 20
+    total: int = 8 << 30  # bytes of all members; the largest official set has about 3 GB
+    ratio: float = 200.0  # unpacked per packed byte, of a member and of the whole; text has about 5
+    grace: int = 1 << 20  # bytes below which no ratio applies: repeated text packs very well
     members: int = 10_000
 
 
@@ -46,8 +33,6 @@ LIMITS = Limits()
 
 @dataclass
 class _Budget:
-    """The remaining limits of one archive."""
-
     archive: Path
     limits: Limits
     total: int = 0
@@ -55,7 +40,6 @@ class _Budget:
 
     @property
     def most(self) -> int:
-        """Bytes of all members together."""
         packed = self.archive.stat().st_size
         return min(self.limits.total, self.limits.grace + int(self.limits.ratio * packed))
 
@@ -103,12 +87,7 @@ class _Budget:
 
 
 def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
-    """Unpack an archive into a folder.
-
-    Args:
-        archive: A zip or tar.gz file; its content decides which.
-        target: An empty folder.
-        limits: What it may unpack to.
+    """Unpack a zip or tar.gz file, as its content says, into an empty folder.
 
     Raises:
         DataError: If the archive is unsafe, encrypted, truncated or of another format; the text
@@ -196,10 +175,7 @@ def _extract_tar(archive: Path, target: Path, budget: _Budget) -> None:
 
 
 class _Capped(io.RawIOBase):
-    """The unpacked content of a gzip file, with an error after more than `most` bytes.
-
-    Headers unpack like members, so the limit applies to a tar file as a whole.
-    """
+    """The content of a gzip file, with an error after `most` bytes: headers unpack like members."""
 
     def __init__(self, stream: gzip.GzipFile, most: int, budget: _Budget, names: list[str]) -> None:
         self._stream = stream

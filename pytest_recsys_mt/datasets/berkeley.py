@@ -1,16 +1,6 @@
-"""Amazon Berkeley Objects: pictures and colours of products.
-
-Files, as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them, unpacked from
-the two archives in the folder of the reviews:
-
-* ``listings/metadata/listings_0.json.gz`` and so on: JSON with ``item_id`` (the ASIN), ``item_name``,
-  ``brand`` and ``color`` (lists of values with their languages), ``node`` (places in a store's tree)
-  and ``main_image_id``.
-* ``images/metadata/images.csv.gz``: image_id, height, width, path; the path is below
-  ``images/original`` or ``images/small``.
-
-Of the languages of a value English counts first, then the first one. For a product that several
-stores list, the first listing counts, and the others fill in what it lacks.
+"""Amazon Berkeley Objects: pictures and colours of products, unpacked in the folder of the reviews,
+as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them. The first listing of a
+product counts, and the others fill in what it lacks.
 """
 
 import csv
@@ -34,9 +24,8 @@ _ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
 def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     """A catalogue with the facts of the Berkeley objects.
 
-    Returns:
-        The same items in the same order. Those with a listing gain ``colour`` and ``image`` (the
-        path of an existing file), and, where missing, a title, ``brand`` and ``categories``.
+    Items with a listing gain ``colour`` and ``image`` (the path of an existing file), and, where
+    missing, a title, ``brand`` and ``categories``.
     """
     listings: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
@@ -91,7 +80,6 @@ def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) ->
 
 
 def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
-    """The existing files of some pictures."""
     table = folder / "metadata" / "images.csv.gz"
     if not wanted or not table.is_file():
         return {}

@@ -166,10 +166,8 @@ class Dataset:
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def replace(self, **changes: Any) -> Dataset:
-        """This dataset with some fields changed, such as ``interactions``.
-
-        Raises:
-            DataError: If the result is invalid, unless it is taken `as_is`.
+        """This dataset with some fields changed; raises `DataError` if it is invalid, unless it is
+        `as_is`.
         """
         return dataclasses.replace(self, **changes)
 
@@ -184,11 +182,8 @@ class Dataset:
         return other
 
     def adding(self, rows: Iterable[tuple[str, str, float, int]], **changes: Any) -> Dataset:
-        """This dataset with further interactions.
-
-        Args:
-            rows: User, item, rating and time in Unix seconds of each.
-            **changes: Further fields to change.
+        """This dataset with further rows of user, item, rating and Unix seconds, and other
+        `changes`.
 
         Raises:
             DataError: If the result is invalid, unless it is taken `as_is`.
@@ -198,12 +193,7 @@ class Dataset:
         return self.replace(interactions=frame, **changes)
 
     def renamed(self, column: Literal["user", "item"], names: Mapping[str, str]) -> Renamed:
-        """This dataset with other ids of users or of items.
-
-        Args:
-            column: Whose ids change.
-            names: The new id of each.
-        """
+        """This dataset with other ids of users or of items, given by the old ones."""
         frame = self.interactions
         frame = frame.assign(**{column: frame[column].map(names)})
         if column == "user":
@@ -221,11 +211,7 @@ class Dataset:
         return Renamed(changed, items=names)
 
     def latest(self, number: int) -> Dataset:
-        """This dataset with only the latest interactions of each user.
-
-        Args:
-            number: Interactions per user, at least 1.
-        """
+        """This dataset with only the latest `number` interactions of each user."""
         kept = self.interactions.groupby("user", sort=False).tail(number)
         return Dataset(
             self.name, self.items, kept, self.scale, self.users, self.offered, self.family
@@ -234,11 +220,8 @@ class Dataset:
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
-        Removing rare users makes items rare, and the reverse, so both are removed until all are
-        frequent. Removed items leave the catalogue too.
-
-        Args:
-            least: Least interactions of every user and every item that stay.
+        Removing rare users makes items rare, and the reverse, so both are removed until all have
+        `least` interactions. Removed items leave the catalogue too.
 
         Raises:
             DataError: If nothing stays.
@@ -259,11 +242,7 @@ class Dataset:
         return Dataset(self.name, items, frame, self.scale, self.users, self.offered, self.family)
 
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
-        """This dataset without some interactions.
-
-        Args:
-            held_out: The items to remove, by user.
-        """
+        """This dataset without some items of some users."""
         frame = self.interactions
         cells, user_names = pd.factorize(frame["user"])
         items, item_names = pd.factorize(frame["item"])
@@ -292,14 +271,9 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Renamed:
-    """A dataset in which users or items have other ids than in requests.
+    """A dataset in which users or items have other ids than in requests, each given by the old one.
 
     Requests to a recommender fitted to it get the new ids, and its answers the old ones.
-
-    Attributes:
-        dataset: The dataset.
-        users: The new id of each user, by the old one; others keep theirs.
-        items: The new id of each item, likewise.
     """
 
     dataset: Dataset

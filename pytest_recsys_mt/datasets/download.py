@@ -26,9 +26,8 @@ _CHUNK = 1 << 18
 
 
 def data_directory() -> Path:
-    """Where named datasets are kept unless the caller says otherwise.
-
-    ``RECSYS_MT_DATA`` where it is set; else ``data`` in the project's cache folder.
+    """Where named datasets are kept: ``RECSYS_MT_DATA``, else ``data`` in the project's cache
+    folder.
     """
     chosen = os.environ.get("RECSYS_MT_DATA")
     return Path(chosen).expanduser() if chosen else cache_folder() / "data"
@@ -89,13 +88,9 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
 
 
 def download(url: str, target: Path, digest: str | None, most: int) -> None:
-    """Download one file, check it, and only then put it in place.
+    """Download one file of at most `most` bytes; it appears only when it is complete and verified.
 
-    Args:
-        url: Its address.
-        target: The path of the file. It appears only when it is complete and verified.
-        digest: ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
-        most: Most bytes of the file.
+    A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
 
     Raises:
         DataError: If the address cannot be reached, the file is cut off or too long, or its digest

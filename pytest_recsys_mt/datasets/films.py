@@ -47,13 +47,10 @@ def catalogue(movies: Rows, tags: Mapping[str, tuple[str, ...]]) -> dict[str, It
 
 
 def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """The `MAX_TAGS` tags given most often to each item, equally frequent ones by name.
+    """The `MAX_TAGS` tags given most often to each item, in lower case, equally frequent ones by
+    name.
 
-    Args:
-        tags: One row per tag that a user gave, with the columns item and tag.
-
-    Returns:
-        Tags in lower case, by item id as text.
+    There is one row per tag that a user gave, with the columns item and tag.
     """
     cleaned = pd.DataFrame({"item": tags["item"], "tag": tags["tag"].str.strip().str.lower()})
     counts = cleaned[cleaned["tag"] != ""].groupby(["item", "tag"], observed=True).size()

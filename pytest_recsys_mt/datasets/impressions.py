@@ -17,15 +17,8 @@ CLICKS = Scale(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Impression:
-    """Items shown together, with their labels.
-
-    Attributes:
-        id: Id of the impression in its file.
-        user: The user who saw it.
-        timestamp: Time in Unix seconds.
-        history: The user's earlier clicks, oldest first; may be empty.
-        shown: The items, in the order of the file.
-        clicked: Whether each of them was clicked.
+    """Items shown together, in the order of the file, whether each was clicked, and the clicks
+    before.
     """
 
     id: int
@@ -43,26 +36,17 @@ class Impression:
         )
 
     def request(self, k: int | None = None) -> Request:
-        """The request that this impression answers: rank the shown items.
-
-        Args:
-            k: Number of items to ask for; by default all shown items, as an AUC needs.
-        """
+        """The request that this impression answers: rank the shown items, all of them for an AUC."""
         history = tuple(Rating(item, CLICKS.high) for item in self.history)
         return Request(self.user, history, CLICKS, self.shown, k or len(self.shown))
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Lists of items of different lengths, end to end.
+    """Lists of items of different lengths, end to end."""
 
-    Attributes:
-        columns: Positions in the catalogue, shape (entries,).
-        starts: Where each list begins, and where the last one ends, shape (lists + 1,).
-    """
-
-    columns: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]  # positions in the catalogue, shape (entries,)
+    starts: npt.NDArray[np.int64]  # of each list, and the end, shape (lists + 1,)
 
     def part(self, place: int) -> slice:
         """The slice of `columns` that holds the list at `place`."""
@@ -71,25 +55,15 @@ class Lists:
 
 @dataclass(frozen=True)
 class Impressions(Sequence[Impression]):
-    """All impressions of a dataset, in the order of its file; stored as columns to save memory.
-
-    Attributes:
-        items: The catalogue that `history` and `shown` refer to.
-        ids: Ids of the impressions, shape (n,).
-        users: By impression.
-        timestamps: Unix seconds, shape (n,).
-        history: Clicks before each impression.
-        shown: The shown items of each impression.
-        clicked: The label of each entry of `shown`.
-    """
+    """All impressions of a dataset, in the order of its file; stored as columns to save memory."""
 
     items: tuple[Item, ...]
-    ids: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]  # shape (n,)
     users: tuple[str, ...]
-    timestamps: npt.NDArray[np.int64]
-    history: Lists
+    timestamps: npt.NDArray[np.int64]  # Unix seconds, shape (n,)
+    history: Lists  # clicks before each impression
     shown: Lists
-    clicked: npt.NDArray[np.bool_]
+    clicked: npt.NDArray[np.bool_]  # the label of each entry of `shown`
 
     def __len__(self) -> int:
         return len(self.users)
@@ -117,11 +91,7 @@ class Impressions(Sequence[Impression]):
 
 
 def joined(parts: Sequence[Impressions]) -> Impressions:
-    """Impressions of one catalogue, those of the first part first.
-
-    Args:
-        parts: At least one, all with the same `items`.
-    """
+    """Impressions of one catalogue, which all parts share, those of the first part first."""
     return Impressions(
         items=parts[0].items,
         ids=np.concatenate([part.ids for part in parts]),

@@ -16,21 +16,15 @@ from pytest_recsys_mt.requests import Scale
 def checked(
     rows: Rows, items: Container[str], scale: Scale, repeats: Repeats = "refuse", remedy: str = ""
 ) -> pd.DataFrame:
-    """The checked interactions of a file, ready for a `Dataset`.
+    """The interactions of a file without repeats, ready for a `Dataset`: users and items are
+    categoricals of their ids as text.
 
-    Args:
-        rows: The file.
-        items: The catalogue.
-        scale: The scale of the ratings.
-        repeats: What becomes of rows that repeat a user and an item.
-        remedy: The end of the error about the first of them.
-
-    Returns:
-        The same rows without repeats; users and items are categoricals of their ids as text.
+    `remedy` is the end of the error about the first repeat.
 
     Raises:
         DataError: For the first row that names an item outside the catalogue, has a rating off the
-            scale, or repeats a user and an item that is refused; the text names the file and the line.
+            scale, or repeats a user and an item that is refused; the text names the file and the
+            line.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):

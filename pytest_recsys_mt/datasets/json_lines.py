@@ -15,12 +15,9 @@ LONGEST = 4 << 20
 def records(
     path: Path, parse: Callable[[str], Any], skip: Callable[[str], bool] = lambda line: False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a file, with the numbers of their lines.
+    """The records of a file, one a line, with the numbers of the lines; gzip if its name says so.
 
-    Args:
-        path: A file with one record a line; gzip if its name says so.
-        parse: Parses a line; raises ValueError for an invalid one.
-        skip: Returns whether a line need not be parsed.
+    `parse` raises ValueError for an invalid line; `skip` says whether one need not be parsed.
 
     Raises:
         DataError: If the file is damaged, or a line is too long or not a record; the text names the

@@ -1,19 +1,6 @@
-"""Last.fm of HetRec 2011: listening counts of artists.
-
-Files, as https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes them,
-tab separated with a header: ``artists.dat`` (id, name, url, pictureURL), ``user_artists.dat``
-(userID, artistID, weight), and optionally ``user_taggedartists-timestamps.dat`` (userID, artistID,
-tagID, timestamp in milliseconds), or ``user_taggedartists.dat`` (userID, artistID, tagID, day, month,
-year) in its place, and ``tags.dat`` (tagID, tagValue, in Latin-1).  The most frequent tags become the artists' attribute ``tags``, and the most frequent one their ``genres``.
-
-**From counts to ratings.**  Listening counts span five orders of magnitude and each user has a
-different level, so a count alone says little.  The rating is the user's own fifth that it falls
-into: if ``r`` of the user's ``n`` artists were heard at most as often as this one (ties together),
-it is ``ceil(5 r / n)``, a whole number on the scale 1 to 5.
-
-**Time.**  These data have no listening times.  An interaction has the time of the user's latest tag
-for that artist, if there is one after Last.fm's start in 2002 (a few in the file are decades
-older). The other artists have 0, and come first in a history. Without a file of tags all have 0.
+"""Last.fm of HetRec 2011, listening counts of artists, as
+https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt describes it. An
+interaction has the time of the user's latest tag for the artist after `EARLIEST`, else 0.
 """
 
 from __future__ import annotations
@@ -84,10 +71,8 @@ def load(folder: Path, name: str) -> Dataset:
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
-    """Ratings 1 to 5 from listening counts, see the module.
-
-    Args:
-        counts: One row per user and artist, with the columns user and count.
+    """The user's own fifth that each count falls into, from 1 to 5: ceil(5 r / n) for the r of the
+    user's n artists that were heard at most as often, as levels differ by user.
     """
     groups = counts.groupby("user")["count"]
     rank = groups.rank(method="max").astype("int64")
@@ -96,7 +81,6 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
 
 
 def _tagged(folder: Path) -> Rows | None:
-    """The tags with their times in milliseconds; None without a file of them."""
     timed, dated = folder / "user_taggedartists-timestamps.dat", folder / "user_taggedartists.dat"
     if timed.is_file():
         return read(timed, _TAGGED)

@@ -1,10 +1,4 @@
-"""`load`: a dataset by name or by path.
-
-A name (`NAMES`) is looked up in the data directory, and downloaded if it is missing; see
-`pytest_recsys_mt.datasets.download`.  A path is a folder in one of the known formats, recognised by
-its files; recorded answers (``.jsonl``; see `pytest_recsys_mt.datasets.recordings`); or a table; see
-`pytest_recsys_mt.datasets.table`.  For a folder with the name of a dataset, write ``./ml-1m``.
-"""
+"""`load`: a dataset by name, or from a folder in a known format, recorded answers or a table."""
 
 from __future__ import annotations
 
@@ -69,10 +63,8 @@ def load(
 
     Args:
         source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
-        cache_dir: The folder of named datasets; by default the environment variable
-            ``RECSYS_MT_DATA``, or ``pytest-recsys-mt/data`` in the platform's cache directory.
-        repeats: What becomes of rows of a table that repeat a user and an item. Other formats have rules
-            of their own.
+        cache_dir: The folder of named datasets; by default that of `download.data_directory`.
+        repeats: What becomes of rows of a table that repeat a user and an item.
         told: Told in a sentence if there are such rows.
 
     Raises:
@@ -141,7 +133,6 @@ def _folder(folder: Path, name: str) -> Dataset:
 
 
 def _has(folder: Path, file: str) -> bool:
-    """Whether a folder contains a file, by its name, a pattern, or alternatives of them."""
     return any(
         path.is_file() for pattern in file.split("|") for path in islice(folder.glob(pattern), 1)
     )

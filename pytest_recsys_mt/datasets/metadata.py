@@ -1,8 +1,8 @@
-"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres.
+"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres of
+Wikidata (CC0).
 
-They are facts of Wikidata (CC0) about 17,472 films from 1940 to 2014, in the file ``data/films.csv.xz``.
-``scripts/make_film_facts.py`` makes it and says which names a cast has. The facts become attributes of
-the items, so they are part of `Dataset.digest`.
+``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from 1940 to
+2014.
 """
 
 from __future__ import annotations
@@ -39,29 +39,16 @@ def imdb_id(number: int) -> str:
 
 
 def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[str, Item]:
-    """A catalogue with the facts about its films.
+    """A catalogue with the facts about its films, by their IMDb identifiers (``tt0114709``).
 
-    Args:
-        items: By item id.
-        links: IMDb identifiers (``tt0114709``) by item id.
-
-    Returns:
-        The same items in the same order. Films that are known gain the attributes ``directors``
-        and ``cast`` (tuples of names), and ``genres`` where missing.
+    Known films gain ``directors`` and ``cast`` (tuples of names), and ``genres`` where missing.
     """
     facts = {film.imdb: film.facts for film in _table()}
     return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
 
 
 def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
-    """A catalogue with the facts about the films of the same name and year.
-
-    Args:
-        items: By item id. Those without a year gain nothing.
-
-    Returns:
-        As `with_metadata`; a name and year that several films have do not match.
-    """
+    """The same by name and year, if only one film has them; items without a year gain nothing."""
     facts: dict[tuple[str, int | None], dict[str, tuple[str, ...]] | None] = {}
     for film in _table():
         key = (title_key(film.title), film.year)
@@ -70,10 +57,7 @@ def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
 
 
 def title_key(title: str) -> str:
-    """A title in the form that compares titles of two sources.
-
-    Letters and digits in lower case, an article in front: ``Matrix, The`` is ``thematrix``.
-    """
+    """A title to compare in two sources: ``Matrix, The`` is ``thematrix``."""
     moved = _ARTICLE_LAST.sub(r"\2 \1", title.casefold())
     return "".join(c for c in moved if c.isalnum())
 

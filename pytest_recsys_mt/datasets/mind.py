@@ -1,25 +1,6 @@
-"""MIND: news, and impressions with clicks.
-
-Files, as https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md describes
-them, tab separated without header or quotes:
-
-* ``news.tsv``: id, category, subcategory, title, abstract, URL, entities of the title, entities of
-  the abstract.  A news item has the attribute ``categories`` (category and subcategory) and, if it
-  is not empty, ``abstract``.
-* ``behaviors.tsv``: impression id, user, time (``11/15/2019 8:55:22 AM``; it has no zone and counts
-  as UTC), the news the user had clicked before, and the news shown with their labels
-  (``N129416-0 N26703-1``).  A history may be empty.
-
-**From clicks to interactions.**  An interaction is a click, with rating 1 on the scale 0 to 1.
-Clicks in the impressions have the time of the impression. Clicks in the histories have no time;
-they get their place in the history, from 0, so that they keep their order and come before all
-others. An item clicked again counts once, at its last click.
-
-**Impressions** with the items that were not clicked are in `MindDataset.impressions`.
-
-**Training and validation set.**  The archives unpack to ``MINDsmall_train`` and ``MINDsmall_dev``
-(or ``MINDlarge_...``).  A folder with both is one dataset: the news of both, and the impressions of
-the first before those of the second.  If both describe an item, the first description counts.
+"""MIND, news and impressions with clicks: tab separated files without header or quotes, as
+https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md describes them. A
+folder with the training and the validation set is one dataset.
 """
 
 from __future__ import annotations
@@ -73,12 +54,9 @@ _BEHAVIORS = bare(
 
 @dataclass(frozen=True)
 class MindDataset(Dataset):
-    """A dataset of clicks with the impressions that they come from.
+    """A dataset of clicks with the impressions that they come from, in the order of their files.
 
     `without` returns a plain `Dataset`: the impressions would reveal the held-out items.
-
-    Attributes:
-        impressions: In the order of their file, or files.
     """
 
     impressions: Impressions = field(kw_only=True, repr=False)
@@ -137,7 +115,6 @@ def _impressions(rows: Rows, items: Mapping[str, Item]) -> Impressions:
 
 
 def _times(rows: Rows) -> npt.NDArray[np.int64]:
-    """The times of the impressions in Unix seconds, shape (rows,)."""
     times = pd.to_datetime(rows.frame["time"], format=TIME_FORMAT, errors="coerce")
     rows.refuse(
         times.isna().to_numpy(),
@@ -180,7 +157,6 @@ def _lists(
 
 
 def _refusal(entry: str, column: str, columns: Mapping[str, int], labelled: bool) -> str:
-    """Why an entry of a list cannot be read."""
     key, dash, label = entry.rpartition("-")
     if not labelled:
         return f"{column} names {entry!r}, which is not in news.tsv"
@@ -195,7 +171,9 @@ def _refusal(entry: str, column: str, columns: Mapping[str, int], labelled: bool
 
 
 def _clicks(impressions: Impressions) -> pd.DataFrame:
-    """One row per user and clicked item, see the module."""
+    """One row per user and clicked item, at the last click; those of a history have no time but
+    their place in it.
+    """
     users, names = pd.factorize(np.array(impressions.users, dtype=object))
     before, shown = impressions.history, impressions.shown
     lengths = np.diff(before.starts)

@@ -1,7 +1,5 @@
-"""The embedded dataset ``mini``: 351 real films and 400 simulated users.
-
-The films are facts of Wikidata (CC0), each with a logline; the users come from a documented
-preference model.  ``scripts/make_mini.py`` makes the files and documents the model.
+"""The embedded dataset ``mini``: 351 real films (Wikidata, CC0) and 400 simulated users, by
+``scripts/make_mini.py``.
 """
 
 from collections.abc import Hashable, Mapping
@@ -38,7 +36,6 @@ def load_mini() -> Dataset:
 
 
 def _read(name: str, numbers: dict[str, str]) -> pd.DataFrame:
-    """One of the files; all columns but `numbers` are text, and empty fields are empty text."""
     resource = files("pytest_recsys_mt.datasets") / "data" / f"mini-{name}.csv"
     with resource.open("r", encoding="utf-8") as file:
         frame: pd.DataFrame = pd.read_csv(file, dtype=str, keep_default_na=False)

@@ -1,11 +1,5 @@
-"""MovieLens as CSV: ml-latest-small, ml-latest, ml-20m and ml-25m.
-
-Files, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html describes them:
-``ratings.csv`` (userId, movieId, rating, timestamp), ``movies.csv`` (movieId, title, genres), and
-two optional files.  ``tags.csv`` (userId, movieId, tag, timestamp): its most frequent tags become
-the attribute ``tags``.  ``links.csv`` (movieId, imdbId, tmdbId): it joins the films to `metadata`
-if that extra is installed.  The film list of `listing` and the pictures of `pictures` are read too,
-if they exist.
+"""MovieLens as CSV, as https://files.grouplens.org/datasets/movielens/ml-25m-README.html describes
+it, and optional facts about the films.
 """
 
 from pathlib import Path

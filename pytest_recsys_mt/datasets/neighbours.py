@@ -24,16 +24,12 @@ MOST_USERS = 2000
 
 
 class Neighbours(Mapping[str, tuple[str, ...]]):
-    """The nearest items of every item, nearest first, by item id; each is found when it is first read.
+    """The nearest items of every item, nearest first, by item id; each is found when it is first
+    read.
 
-    They are the items with the largest cosines to it, of the columns of users, without ratings: the users of
-    both over the root of the product of their numbers (Sarwar et al. 2001,
-    https://doi.org/10.1145/371920.372071). This needs no metadata, so every dataset has it. Equal cosines are
-    ordered by item id. An item has fewer than `NEAREST` neighbours if it shares `LEAST_SHARED` users with fewer.
-
-    Args:
-        items: Ids of the catalogue.
-        interactions: One row per interaction, with the columns ``user`` and ``item``.
+    They have the largest cosines to it of the columns of users, without ratings (Sarwar et al.
+    2001, https://doi.org/10.1145/371920.372071). This needs no metadata, so every dataset has it.
+    Equal cosines are ordered by item id. Less than `LEAST_SHARED` shared users make no neighbour.
     """
 
     def __init__(self, items: Collection[str], interactions: pd.DataFrame) -> None:

@@ -1,15 +1,7 @@
-"""The Netflix prize: ratings of films by day.
+"""The Netflix prize, ratings of films by day, as the README of the set describes its files; a title
+may contain commas.
 
-Files, as the README of the set describes them:
-
-* ``movie_titles.txt`` (``.csv`` in the copy on Kaggle): film, year of release or ``NULL``,
-  title, in Latin-1; a title may contain commas.
-* The ratings as ``mv_0000001.txt`` and so on, in the folder or in its folder ``training_set``, one
-  file per film, or as ``combined_data_1.txt`` to ``_4.txt``: below a line with the film and a
-  colon, lines of customer, rating and day (``1488844,3,2005-09-06``).
-
-Facts about the films are joined by name and year: those of `listing` if its file exists, then those
-of `metadata` where missing.  `pictures` describes how pictures are read.
+Facts about the films are joined by name and year: those of `listing` first, then of `metadata`.
 """
 
 import io
@@ -71,8 +63,6 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 @dataclass(frozen=True)
 class _Part:
-    """Ratings of one film: the bytes below its line in a file."""
-
     path: Path
     film: int
     body: bytes
@@ -167,7 +157,6 @@ def _wrong(block: list[_Part]) -> DataError:
 
 
 def _place(files: list[Path], row: int) -> str:
-    """The place of a rating by its number."""
     for path in files:
         for part in _parts(path):
             if row < part.rows:

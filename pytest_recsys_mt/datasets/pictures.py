@@ -1,9 +1,5 @@
-"""Pictures of items, and their descriptions by a multimodal model.
-
-They stand beside the official files of a dataset.  Pictures in a folder ``posters``, named by item
-(``17.jpg``), become the attribute ``image``, the path.  A file ``image_descriptions.jsonl`` with
-one record per item, ``{"item": "17", "description": "A red square."}``, becomes the attribute
-``image_description``.
+"""Pictures of items (``posters/17.jpg``), and their descriptions by a multimodal model, one a line:
+``{"item": "17", "description": "A red square."}``.
 """
 
 import json

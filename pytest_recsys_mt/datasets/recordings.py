@@ -44,13 +44,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Recording:
-    """One question, and every answer to it.
-
-    Attributes:
-        request: The question; its `k` is the number of candidates.
-        target: The item that the user chose next.
-        replies: The answers, by replicate.
-    """
+    """One question, and every answer to it, by replicate; its `k` is the number of candidates."""
 
     request: Request
     target: Item
@@ -85,11 +79,7 @@ def read(path: Path) -> dict[str, Recording]:
 
 
 def load(path: Path, name: str) -> Dataset:
-    """The users, histories, candidates and targets of a file, as a dataset.
-
-    Raises:
-        DataError: As `read` does.
-    """
+    """The users, histories, candidates and targets of a file, as a dataset; raises as `read` does."""
     recordings = read(path)
     items = catalogue(recordings.values())
     rows = [

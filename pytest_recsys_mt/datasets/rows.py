@@ -1,8 +1,4 @@
-"""Reads delimited files: pandas reads, and if pandas refuses a file, a second pass finds the line.
-
-`read` never loops over rows.  Only a faulty file is read once more, row by row, so that the error
-can name the line.
-"""
+"""Reads delimited files: pandas reads, and if it refuses a file, a second pass finds the line."""
 
 from __future__ import annotations
 
@@ -49,40 +45,24 @@ _STAND_IN = "\x1f"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a file.
+    """One column of a file."""
 
-    Attributes:
-        name: Its name in the result of `read`.
-        kind: Its content.
-        aliases: Headers for this column, in the form of `normal`; empty means only the name.
-        required: Whether a file without it is refused.
-    """
-
-    name: str
+    name: str  # in the result of `read`
     kind: Kind
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()  # its headers, in the form of `normal`; without any, its name
     required: bool = True
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The format of a delimited file.
-
-    Attributes:
-        columns: In the order of the file if it has no header; by header otherwise.
-        separator: Between fields; one character, or ``::``.
-        header: Whether the first line names the columns.
-        encoding: ``utf-8``, or ``latin-1``, which also accepts a copy re-encoded to UTF-8.
-        quoted: Whether fields may stand in double quotes.
-        ragged: Whether fields at the end of a line may be missing.
-    """
+    """The format of a delimited file; the columns stand in the order of a file without a header."""
 
     columns: tuple[Column, ...]
-    separator: str = ","
+    separator: str = ","  # one character, or ``::``
     header: bool = True
-    encoding: str = "utf-8"
-    quoted: bool = True
-    ragged: bool = False
+    encoding: str = "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
+    quoted: bool = True  # whether fields may stand in double quotes
+    ragged: bool = False  # whether fields at the end of a line may be missing
 
     @property
     def delimiter(self) -> str:
@@ -103,13 +83,7 @@ def bare(separator: str, columns: Mapping[str, Kind], encoding: str = "utf-8") -
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of one file with their places.
-
-    Attributes:
-        path: The file.
-        frame: Its rows, numbered from 0.
-        place: Returns the place of a row by its number, for errors: ``line 7``.
-    """
+    """The rows of one file, numbered from 0, and their places for errors: ``line 7``."""
 
     path: Path
     frame: pd.DataFrame
@@ -143,11 +117,7 @@ def normal(header: str) -> str:
 
 
 def read(path: Path, layout: Layout) -> Rows:
-    """Read one file.
-
-    Args:
-        path: The file.
-        layout: Its format. Columns that the layout does not name are left out.
+    """Read one file, without the columns that the layout does not name.
 
     Raises:
         DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
@@ -297,7 +267,6 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
 
 
 def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
-    """The number of fields in a row, and the columns by their position."""
     header, first = head(path, layout)
     if not layout.header:
         return len(layout.columns), dict(enumerate(layout.columns))
@@ -311,10 +280,7 @@ def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
 
 
 def match(header: list[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
-    """The position of each column in a header.
-
-    Returns:
-        The columns found, by position, in the order of `columns`.
+    """The columns found in a header, by position, in the order of `columns`.
 
     Raises:
         DataError: If a required column is missing, or two headers mean the same column.
@@ -345,7 +311,6 @@ def _explain(
     columns: Mapping[int, Column],
     cause: Exception | None,
 ) -> NoReturn:
-    """Raise for the first row that violates the layout."""
     rows = _walk(path, layout, encoding)
     if layout.header:
         next(rows, None)

@@ -18,19 +18,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a named dataset.
+    """The source of a named dataset."""
 
-    Attributes:
-        path: Path of the archive, below `download.BASE_URL`.
-        digest: ``md5:...`` or ``sha256:...`` of the archive, or None if a file beside it holds the
-            MD5.
-        most: Most bytes of the archive: about twice its size, more if it is replaced from time to
-            time.
-    """
-
-    path: str
-    digest: str | None
-    most: int = 10_000_000
+    path: str  # of the archive, below `download.BASE_URL`
+    digest: str | None  # ``md5:...`` or ``sha256:...``; None: a file beside it holds the MD5
+    most: int = 10_000_000  # bytes, about twice the size of the archive
 
 
 SOURCES: Mapping[str, Source] = {

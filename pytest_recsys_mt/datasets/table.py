@@ -1,32 +1,5 @@
-"""Any table of interactions: CSV, TSV or Parquet, and a catalogue beside it.
-
-**Interactions.**  One per row.  Headers are compared without case, spaces, hyphens and underscores
-(``userId`` is ``user_id``); other columns are ignored.
-
-========== ======================================================= ==============================
-column     also called                                             if it is missing
-========== ======================================================= ==============================
-user       userid, uid, customerid, reviewerid                     refused
-item       itemid, iid, movieid, movie, productid, artistid, asin  refused
-rating     score, stars, overall                                   1 for all, on a scale 0 to 1
-timestamp  time, date, datetime, unixtime, unixreviewtime          the order of the rows, from 0
-========== ======================================================= ==============================
-
-Timestamps are whole Unix seconds or ISO 8601 dates (``2001-01-31``, ``2001-01-31T12:00:00+02:00``;
-UTC without a zone); a file uses one of the two.
-
-**The scale** is the first of `SCALES` that holds all the ratings.
-
-**The catalogue** of ``shop.csv`` is the first of these files in the same folder: ``shop.items``,
-``items``, ``catalogue``, ``catalog``, each with ``.csv``, ``.tsv`` or ``.parquet``.  Its columns are
-the item's id (``id``, or as above), and, optionally, ``title`` (or ``name``), ``year`` (without
-that column, a year in brackets after the title), and others.  Any other column becomes an attribute
-of that name: those in `LISTS` a tuple of the parts between bars, the others text.  `SPELLED` lists
-other headers for known attributes; an ``image`` is a path from the catalogue's folder, or a data
-URL. Without a catalogue the items are those of the interactions, and their ids are their titles.
-
-**Repeats.**  A user has an item once.  Of rows that repeat both, the latest is kept; `load` can also count
-them, which makes their number the rating, on a scale from 0 to the largest number; or refuse them.
+"""Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes
+both.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -87,13 +60,8 @@ def load(
     repeats: Repeats = "latest",
     told: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
-    """Read a table, and the catalogue beside it.
-
-    Args:
-        path: Path of the interactions.
-        name: Name of the dataset.
-        repeats: What becomes of rows that repeat a user and an item.
-        told: Told in a sentence if there are such rows.
+    """Read a table, and the catalogue beside it; `told` hears of rows that repeat a user and an
+    item.
 
     Raises:
         DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).

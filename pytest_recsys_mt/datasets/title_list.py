@@ -1,8 +1,6 @@
-"""A list of titles: directors, cast, genres and loglines, joined by name and year.
-
-``netflix_titles.csv`` is the catalogue "Netflix Movies and TV Shows" on Kaggle
-(https://www.kaggle.com/datasets/shivamb/netflix-shows), the source of LRWorld's metadata. Columns:
-title, director, cast, release_year, listed_in (genres), description (one sentence), and others.
+"""A list of titles with directors, cast, genres and loglines, joined by name and year: "Netflix
+Movies and TV Shows" (https://www.kaggle.com/datasets/shivamb/netflix-shows), the source of
+LRWorld's metadata.
 """
 
 from collections.abc import Mapping
@@ -28,11 +26,9 @@ _LISTED = Layout(
 
 
 def with_listing(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
-    """A catalogue with the list's facts about films of the same name and year.
+    """A catalogue with the list's facts about films of the same name and year, where missing.
 
-    Returns:
-        The same items in the same order; those in the list gain ``directors``, ``cast``, ``genres``
-        and ``logline``, where missing. Two entries of one name and year do not match.
+    Two entries of one name and year do not match.
     """
     if not (folder / FILE).is_file():
         return dict(items)

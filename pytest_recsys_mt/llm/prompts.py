@@ -1,9 +1,7 @@
-"""Prompt templates, from the papers or from a file.
+"""Prompt templates, from the papers or from a file: text with named fields in braces (`FIELDS`).
 
-A template is text with named fields in braces (`FIELDS`), without other features of ``str.format``.
-A line is left out if all its fields are empty: a line such as ``Choose only from: {candidates}``
-appears only with candidates. Candidates and the instruction follow at the end if a template has no
-field for them.
+A line whose fields are all empty is left out. Candidates and the instruction follow at the end if a
+template has no field for them.
 """
 
 import re
@@ -42,20 +40,14 @@ FIELDS: Mapping[str, str] = MappingProxyType(
 class Template:
     """A prompt with named fields.
 
-    Attributes:
-        name: Name of a built-in template, or the path of a file.
-        text: See the module.
-        lists_as_json: Whether `as_json` asks for the form of the answer instead.
-        instruction: What the template itself says in the field ``{instruction}``, before the request's own.
-
     Raises:
         RecommenderError: If a brace is unbalanced or a field is not one of `FIELDS`.
     """
 
-    name: str
+    name: str  # that of a built-in template, or the path of a file
     text: str
-    lists_as_json: bool = False
-    instruction: str = ""
+    lists_as_json: bool = False  # whether `as_json` asks for the form of the answer instead
+    instruction: str = ""  # said in ``{instruction}``, before the request's own
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
@@ -68,25 +60,19 @@ class Template:
     def render(self, request: Request, newest: int | None = None) -> tuple[Message, ...]:
         """The chat that asks `request`, its edits applied to the user's message in their order.
 
-        Args:
-            request: The request.
-            newest: The last year of the catalogue; without it, that of the request's own items.
+        `newest` is the last year of the catalogue; without it, that of the request's own items.
         """
         return self.written(request, newest)[0]
 
     def written(
         self, request: Request, newest: int | None = None
     ) -> tuple[tuple[Message, ...], tuple[tuple[str, ...], ...]]:
-        """The chat, and the text of each candidate in it, for answers that copy it.
+        """The chat of `render`, and the names of each candidate as shown, for answers that copy
+        them.
 
-        Args:
-            request: The request.
-            newest: The value in `render`.
-
-        Returns:
-            The chat of `render`; and for each candidate its names as shown: the line without its
-            number; with and without the year, if these can still be recognised; and the whole line
-            if the edits broke its number. No names without edits, and if they moved lines.
+        These are the line without its number; with and without the year, if these can still be
+        recognised; and the whole line if the edits broke its number. There are none without edits,
+        and if they moved lines.
         """
         values = _values(request, newest, self.instruction)
         content = self._content(values)
@@ -109,7 +95,6 @@ class Template:
         return 0 if "candidates_from_0" in self._names(self.text) else 1
 
     def _content(self, values: Mapping[str, str]) -> str:
-        """The user's message before any edit."""
         return "\n".join(
             line.format_map(values)
             for line, names in self._lines
@@ -196,11 +181,7 @@ def _of_file(name: str) -> Template:
 
 
 def own_templates(own: OwnTexts) -> tuple[Template, ...]:
-    """The templates of a user's file.
-
-    Raises:
-        RecommenderError: If one cannot be a template; see `Template`.
-    """
+    """The templates of a user's file; raises as `Template` does."""
     return tuple(
         Template(name, said) for name, said in own.texts.items() if name.startswith(f"{TEMPLATES}.")
     )
@@ -295,7 +276,6 @@ def _spaced(text: str) -> re.Pattern[str]:
 
 
 def _number(value: float) -> str:
-    """Whole numbers without decimals, others with up to four."""
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 

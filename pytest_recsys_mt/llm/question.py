@@ -20,11 +20,7 @@ Value = TypeVar("Value")
 
 
 class Latest(Generic[Value]):
-    """The values of the latest keys that were used; a key may hold addresses of objects.
-
-    Args:
-        most: How many values are kept.
-    """
+    """The `most` values of the latest keys that were used; a key may hold addresses of objects."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -54,27 +50,17 @@ class Latest(Generic[Value]):
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt without a seed.
-
-    Attributes:
-        request: The request that was rendered; its parts live as long as the question is known by them.
-        unseeded: The prompt.
-        shown: How the prompt names each candidate; see `Template.written`.
-        begun: Hashes of texts that differ only at their ends, up to there.
+    """A prompt without a seed, and the request, whose parts live as long as the question is known
+    by them.
     """
 
     request: Request
     unseeded: Prompt
-    shown: Sequence[Sequence[str]] = ()
-    begun: dict[object, _Hash] = field(default_factory=dict)
+    shown: Sequence[Sequence[str]] = ()  # how the prompt names each candidate
+    begun: dict[object, _Hash] = field(default_factory=dict)  # up to where the texts differ
 
     def prompt(self, seed: int, replicate: int) -> Prompt:
-        """The prompt of one call.
-
-        Args:
-            seed: The seed of the run.
-            replicate: Number of the call.
-        """
+        """The prompt of one call."""
         begun = self.begun.get(seed)
         if begun is None:
             begun = self.begun[seed] = _begun(seed, self.unseeded.messages)

@@ -42,17 +42,13 @@ class LLMRecommender:
     """Asks a text model and reads its answers.
 
     `render` and `read` are the two halves of `recommend`, so that raw completions can be stored and
-    read again by a better parser.
+    read again by a better parser. A model with a true ``scores_choices`` gets the candidates of a
+    request as the prompt's choices; one with a true ``lists_as_json`` is asked for its list as
+    JSON.
 
     Args:
         model: The model that completes the prompts.
         prompt: A built-in template (`pytest_recsys_mt.llm.prompts.NAMES`) or the path of one.
-
-    Attributes:
-        deterministic: As the model declares.
-
-    A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices;
-    one with a true ``lists_as_json`` is asked for its list as JSON.
     """
 
     reads_text = True
@@ -84,12 +80,7 @@ class LLMRecommender:
         self._seed = seed
 
     def render(self, request: Request, seed: int | None = None) -> Prompt:
-        """The prompt of one request.
-
-        Args:
-            request: The request.
-            seed: The seed of the run; by default the one given to `fit`.
-        """
+        """The prompt of one request, by default for the seed given to `fit`."""
         return self.question(request).prompt(
             self._seed if seed is None else seed, request.replicate
         )
@@ -181,7 +172,6 @@ class LLMRecommender:
 
 
 def _choices(request: Request, shown: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """The names of the candidates in the prompt, each once."""
     plain = [one_line(item.label) for item in request.candidates or ()]
     names = [names[0].strip() for names in shown] or plain
     return tuple(dict.fromkeys(name or own for name, own in zip(names, plain, strict=True)))

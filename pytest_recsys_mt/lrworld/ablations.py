@@ -11,26 +11,18 @@ from pytest_recsys_mt.seeds import generator
 
 
 def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:
-    """The same questions with their options in a new random order.
-
-    Args:
-        questions: The questions; their names stay.
-        seed: The seed of the run.
-        number: Number of the order; another number gives another order.
+    """The same questions, by their names, with their options in a random order, another for another
+    number.
     """
     return tuple(_shuffled(question, seed, number) for question in questions)
 
 
 def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
-    """The same questions with one item of each history replaced by one of another's.
+    """The same questions, of one kind, with one item of each history replaced by one of another's.
 
     The item is drawn from all items in the histories of the questions. It is in neither the history
     nor the options, and it is not the item chosen next, so it does not affect the right answer. Its
     place is uniform.
-
-    Args:
-        questions: Questions of one kind; their names stay.
-        seed: The seed of the run.
 
     Raises:
         NotApplicable: If the questions show no histories, or too few different items.

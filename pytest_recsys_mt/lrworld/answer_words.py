@@ -24,15 +24,10 @@ _OTHER = re.compile(rf"\d+|[{_SCRIPTS}]")
 
 @dataclass(frozen=True)
 class Words:
-    """The words of one group, of all languages.
+    """The words of one group, of all languages."""
 
-    Attributes:
-        whole: Those that stand between spaces.
-        parts: Matches those that do not.
-    """
-
-    whole: frozenset[str]
-    parts: re.Pattern[str]
+    whole: frozenset[str]  # those that stand between spaces
+    parts: re.Pattern[str]  # matches those that do not
 
     def first(self, text: str) -> int:
         """Where the first of them begins; -1 if none occurs."""

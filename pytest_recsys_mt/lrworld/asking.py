@@ -29,23 +29,14 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Replies:
-    """The answers to questions.
-
-    Attributes:
-        questions: The questions; all with the same number of options.
-        completions: The model's completions, in that order.
-        readings: What was read of each; None if the call failed.
-        how: ``generation`` if the model wrote, ``choice scoring`` if it scored the options.
-        seconds: Duration; answers from the cache take next to none.
-        label: What was done to the questions.
-    """
+    """The answers to questions, all with the same number of options."""
 
     questions: tuple[Question, ...]
     completions: tuple[Completion, ...]
-    readings: tuple[Reading | None, ...]
-    how: str
-    seconds: float
-    label: str = ""
+    readings: tuple[Reading | None, ...]  # what was read of each; None if the call failed
+    how: str  # ``generation`` if it wrote, ``choice scoring`` if it scored the options
+    seconds: float  # answers from the cache take next to none
+    label: str = ""  # what was done to the questions
 
     @property
     def choices(self) -> Choices:
@@ -101,10 +92,8 @@ class Replies:
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """One row a question, plain JSON, for ``details["answers"]`` of a verdict.
-
-        The record keeps them in a file of its own. ``seconds`` is the mean of all questions of the batch.
-        Questions whose call failed have none.
+        """One row a question that was answered, plain JSON, for ``details["answers"]`` of a
+        verdict.
         """
         rows = []
         for question, completion, reading in zip(
@@ -156,11 +145,11 @@ def ask(
     seed: int = 0,
     label: str = "",
 ) -> Replies:
-    """Send questions to a model, all as one batch.
+    """Send questions of one kind to a model, all as one batch.
 
     Args:
         model: The model.
-        questions: Questions of one kind.
+        questions: The questions.
         shots: Examples before each question (few-shot), drawn from the others.
         think: Whether to ask for the reasoning first (chain of thought); the model then writes,
             even if it can score choices.

@@ -1,9 +1,7 @@
 """Reads the option that a model chose from its text.
 
-A text is read as an answer only if it announces one: if it has a sentence, in one of twenty languages, that
-consists of one option and of words that announce ("I would choose", "die richtige Antwort ist"). A sentence
-with any word that may deny, doubt or quote announces nothing, so a text that is not understood is a missed
-answer, and never another option.
+A sentence with any word that may deny, doubt or quote announces nothing, so a text that is not
+understood is a missed answer, and never another option.
 """
 
 import re
@@ -127,12 +125,7 @@ _NUMBERED = (
 
 @dataclass(frozen=True)
 class Reading:
-    """The reading of an answer.
-
-    Attributes:
-        choice: Place of the chosen option, from 0; None if the answer is missed.
-        how: By its mark, by its text, or missed.
-    """
+    """The reading of an answer; `choice` is the place of an option, from 0, or None."""
 
     choice: int | None
     how: How
@@ -151,19 +144,17 @@ class _Said:
 
 
 def read(text: str, question: Question, *, think: bool = False, cut_off: bool = False) -> Reading:
-    r"""The option that an answer chooses.
+    """The option that an answer chooses.
 
-    The answer is what sentences announce, else what lines of nothing but an option name. All must be the
-    same option. A mark must not stand beside another mark or the text of another option. What stands in
-    ``\\boxed{}``, in tags such as ``<answer>``, or as ``"answer"`` in JSON is announced; reasoning in
-    ``<think>`` is not read. A film is known by its title alone if no other option has that title.
+    The answer is what sentences announce, else what lines of nothing but an option name. All must
+    be the same option. A mark must not stand beside another mark or the text of another option.
+    What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON is announced;
+    reasoning in ``<think>`` is not read. A film is known by its title alone if no other option has
+    that title.
 
-    Args:
-        text: The model's text.
-        question: The question.
-        think: Whether it was asked to reason first: then the last verdict counts, not the only one, and it must
-            be announced, or begin the answer: a line of nothing but an option may be one that it weighs.
-        cut_off: Whether the model was cut off. Reasoning that was cut off chooses nothing.
+    If a model was asked to `think`, the last verdict counts, not the only one, and it must be
+    announced, or begin the answer: a line of nothing but an option may be one that it weighs.
+    Reasoning that was cut off chooses nothing.
     """
     if think and cut_off:
         return MISSED
@@ -265,7 +256,6 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
 
 
 def _said(sentence: str) -> _Said | None:
-    """What a sentence announces: one option, or several, which is nothing that can be read."""
     if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")):
         return None
     if not _ONE.search(sentence) or _BAD.search(sentence) or _TENTATIVE.search(sentence):

@@ -11,16 +11,11 @@ from pytest_recsys_mt.requests import TextModel
 
 
 def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:
-    """Have a multimodal model describe the images of a dataset, and write the descriptions.
+    """Have a multimodal model describe the images of a dataset once each, and write the
+    descriptions.
 
-    Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then gives
-    the items the attribute ``image_description``.
-
-    Args:
-        model: The model, asked once per image; it must read images.
-        dataset: The dataset whose items have the attribute ``image``.
-        path: Path of the file; an existing file is replaced.
-        domain: Word for its items.
+    Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then
+    gives the items the attribute ``image_description``. `domain` is the word for an item.
 
     Returns:
         The number of described images; images whose call failed are left out.

@@ -28,26 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Generated:
-    """Questions, and the kinds for which the data are insufficient.
-
-    Attributes:
-        questions: Kind by kind, in the order of `KINDS`.
-        skipped: Why a kind has no question, by its name.
-        seed: The seed of the questions.
-        settings: The settings and the data of the questions, plain JSON.
+    """Questions, kind by kind in the order of `KINDS`, and the kinds for which the data are
+    insufficient.
     """
 
     questions: tuple[Question, ...]
-    skipped: Mapping[str, str]
+    skipped: Mapping[str, str]  # why a kind has no question, by its name
     seed: int = 0
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # and the data, plain JSON
 
     def save(self, path: Path | str) -> None:
-        """Write the questions as lines of JSON, see `question.save`.
-
-        Raises:
-            DataError: If the file cannot be written.
-        """
+        """Write the questions as lines of JSON; raises as `question.save`."""
         save(self.questions, path, seed=self.seed, settings=self.settings)
 
 
@@ -132,8 +123,6 @@ def domain_of(dataset: Dataset) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """The source of the drafts of all kinds."""
-
     dataset: Dataset
     settings: Settings
     count: int
@@ -149,7 +138,6 @@ class _Source:
         return Standing(self.histories)
 
     def question(self, kind: Kind, domain: str, number: int, draft: Draft) -> Question:
-        """The question of a draft, with what baselines need of it."""
         behind: Behind = draft.pop("behind")
         draft["evidence"] |= {
             "popularities": self.standing.popularities(behind),
@@ -171,10 +159,8 @@ class _Source:
         )
 
     def drafts(self, kind: Kind) -> Iterator[Draft]:
-        """Drafts of one kind, as many as there are.
-
-        Raises:
-            LackingError: If the data are insufficient for the kind, at once or while iterating.
+        """Drafts of one kind, as many as there are; `LackingError`, at once or later, if the data
+        are insufficient.
         """
         rng = generator("lrworld", kind.name, self.seed)
         given = self.histories, kind, self.settings

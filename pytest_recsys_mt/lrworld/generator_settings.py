@@ -55,10 +55,7 @@ class Settings:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Settings":
-        """The settings that texts name, the others as by default.
-
-        Args:
-            texts: Each ``name=value``, such as ``support=0.02``.
+        """The settings that texts name, each ``name=value``, the others as by default.
 
         Raises:
             DataError: If there is no such setting, it is given twice, or it has no such value. The

@@ -32,8 +32,8 @@ class Histories:
     A reader tells items by their labels, so those of one label are one item: one column.
 
     Attributes:
-        items: The catalogue by column; of items of one label the most popular one, with the
-            attributes that it lacks and another one has.
+        items: By column; of one label the most popular one, with the attributes that it lacks and
+            another one has.
         columns: Item columns of all interactions, shape (n,), by user, then by time.
         starts: User u has the entries from ``starts[u]`` up to ``starts[u + 1]``; (users + 1,).
         least: Least interactions of a user or an item in a question.
@@ -161,7 +161,6 @@ def _by_label(dataset: Dataset) -> list[tuple[Item, ...]]:
 
 
 def _together(group: tuple[Item, ...]) -> Item:
-    """The first item, with the attributes that it lacks and another one has."""
     if len(group) == 1:
         return group[0]
     attributes: dict[str, Any] = {}

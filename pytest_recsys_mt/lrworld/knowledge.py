@@ -36,12 +36,11 @@ class Window:
 
 @dataclass(frozen=True)
 class Fact:
-    """The fact about one item that a kind of question asks for.
+    """The fact about one item that a kind of question asks for: the names in an option, empty if
+    unknown.
 
-    Attributes:
-        names: The names in an option; empty if unknown.
-        true: Everything true of the item in this respect, or of another item of its label, in the
-            form of `same`: an option with any of it would be right as well.
+    Everything `true` of the item in this respect, or of another item of its label, stands in the
+    form of `same`: an option with any of it would be right as well.
     """
 
     names: tuple[str, ...]
@@ -185,14 +184,8 @@ def windows(
     """Each user's latest interaction with the earlier ones, then each one's second latest, and so
     on.
 
-    `rng` draws the order of the users.
-
-    Args:
-        histories: Histories of all users.
-        targets: Items that may be the next one, shape (items,).
-        shown: Items that a history may show; others are left out of it.
-        length: Number of the latest items of a history to show.
-        rng: Draws the order of the users.
+    Only items in `targets` are the next one, only `shown` items stand in a history; both have the
+    shape (items,). Histories have at most `length` items. `rng` draws the order of the users.
     """
     before = np.concatenate([[0], np.cumsum(shown[histories.columns])])
     users = rng.permutation(histories.users)
@@ -209,14 +202,13 @@ def windows(
 
 
 def _text(item: Item, kind: Kind) -> str:
-    """The text of an item in a history of this kind of question."""
     if kind.shows == "label":
         return item.label
     return TOGETHER.join(names_of(item.attributes.get(kind.shows)))
 
 
 def _alike(facts: tuple[Fact, ...], known: Mask) -> dict[str, Ints]:
-    """Columns of the items that have a value, by its form, see `same`."""
+    """Columns of the items that have a value, by its form."""
     found: dict[str, list[int]] = {}
     for column in np.flatnonzero(known).tolist():
         found.setdefault(form(facts[column].text), []).append(column)

@@ -20,18 +20,11 @@ CELLS = 2**24
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """How right every option is, for one target.
-
-    Attributes:
-        target: Row of the target.
-        options: Rows of the possible options, without the target.
-        scores: Their scores, shape (options,); the greater the more right. Equal ones are equal to
-            the bit.
-    """
+    """How right every option is, for one target, which is not among them."""
 
     target: int
     options: Ints
-    scores: Floats
+    scores: Floats  # shape (options,), the greater the more right; equal to the bit if equal
 
     def top(self, rng: np.random.Generator) -> int:
         """Place among `options` of one with the greatest score."""
@@ -45,12 +38,8 @@ class Ranked:
 def similarities(matrix: csr_array[np.int32], targets: Ints, allowed: Mask) -> Iterator[Ranked]:
     """Cosines of some rows to all allowed ones, one target at a time, in their order.
 
-    A block of targets is multiplied at once; `CELLS` limits its height.
-
-    Args:
-        matrix: One-hot vectors in rows.
-        targets: Rows of the targets.
-        allowed: Rows of the possible options, shape (rows,).
+    `matrix` has one-hot vectors in rows; `allowed` has the shape (rows,). A block of targets is
+    multiplied at once; `CELLS` limits its height.
     """
     lengths = np.diff(matrix.indptr).astype(np.float64)
     options = np.flatnonzero(allowed)

@@ -82,12 +82,10 @@ def clashes(marks: Sequence[str], options: Sequence[str]) -> set[str]:
 
 
 class Mentions:
-    """The options of a question.
+    """The options of a question, in compatible characters (NFKC), with their marks; none if names
+    are asked for.
 
-    Args:
-        marks: Their marks; none if names are asked for.
-        options: Their texts, in compatible characters (NFKC).
-        starts: Words that may stand in capitals before a title without belonging to it, in lower case.
+    Words in `starts`, in lower case, may stand in capitals before a title without belonging to it.
     """
 
     def __init__(
@@ -188,7 +186,6 @@ def _both(mark: str, title: str) -> str:
 
 
 def _parts(form: str) -> list[Part]:
-    """The words of a plain form, each with whether it stands right behind the one before."""
     return [
         (found[0], at > 0) for word in form.split() for at, found in enumerate(_WORD.finditer(word))
     ]

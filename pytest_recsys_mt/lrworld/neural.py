@@ -43,37 +43,21 @@ DECIMALS = 6
 
 @dataclass(frozen=True)
 class Factors:
-    """How the factorisation is trained.
+    """How the factorisation is trained."""
 
-    Attributes:
-        dim: Size of the embeddings; the paper has 64.
-        epochs: Least epochs; more if the data are too few for `steps`.
-        steps: Approximate number of steps in all; it determines the batch, so that more data have
-            larger batches.
-        rate: Learning rate (Adam).
-        negatives: Number drawn for each interaction.
-        users: Most users to learn from, drawn uniformly; questions are only about them.
-    """
-
-    dim: int = 64
-    epochs: int = 5
-    steps: int = 600
-    rate: float = 3e-3
-    negatives: int = 4
-    users: int = 20_000
+    dim: int = 64  # of the embeddings, as in the paper
+    epochs: int = 5  # at least; more if the data are too few for `steps`
+    steps: int = 600  # approximately; more data have larger batches
+    rate: float = 3e-3  # of Adam
+    negatives: int = 4  # drawn for each interaction
+    users: int = 20_000  # at most, drawn uniformly; questions are only about them
 
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """Unit vectors whose products are the cosines.
+    """Unit vectors, shape (n, dim), whose products are the cosines."""
 
-    Attributes:
-        people: The users of the training, as rows of the histories.
-        users: Their vectors, shape (people, dim).
-        items: The vectors of items, shape (items, dim).
-    """
-
-    people: Ints
+    people: Ints  # the users of the training, as rows of the histories
     users: Floats
     items: Floats
 
@@ -81,17 +65,11 @@ class Embeddings:
 def learn(
     histories: Histories, factors: Factors, seed: int, digest: str, folder: Path
 ) -> Embeddings:
-    """Train the factorisation, or load it from `folder`.
-
-    Args:
-        histories: The data to learn from.
-        factors: The settings of the training.
-        seed: Seed of everything random.
-        digest: Digest of the data, for the name of the stored weights.
-        folder: Folder of the stored weights.
+    """Train the factorisation, or load it from `folder`, where it is known by the `digest` of its
+    data.
 
     Raises:
-        CacheError: If they cannot be stored there.
+        CacheError: If it cannot be stored there.
         RecommenderError: If training diverges.
     """
     rng = np.random.default_rng([seed % 2**64, 2])
@@ -134,12 +112,8 @@ def prototypes(
 ) -> Ints:
     """The rows nearest to the centroids of k-means: the nearest of all clusters, then the second.
 
-    Args:
-        vectors: Shape (n, dim).
-        allowed: Rows that may be prototypes, and that form the clusters.
-        clusters: At most as many as there are distinct rows.
-        count: Most prototypes.
-        rng: Draws the first centroids.
+    Only `allowed` rows of `vectors`, shape (n, dim), form clusters, at most as many as there are
+    distinct ones.
     """
     points = vectors[allowed]
     clusters = min(clusters, len(np.unique(points, axis=0)))

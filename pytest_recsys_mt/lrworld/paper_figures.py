@@ -54,12 +54,8 @@ def columns(dataset: str) -> list[str]:
 
 
 def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
-    """A model among the published ones, best first, for a verdict's ``published``.
-
-    Args:
-        measure: One of `MEASURES` or of `LASTFM`.
-        model: Its name, marked as run here.
-        score: Its share of right answers.
+    """A model, marked as run here, among the published ones, best first, for a verdict's
+    ``published``.
     """
     rows: list[list[Any]] = [
         [name, value] for name, value in (scores(measure) | others(measure)).items()

@@ -84,38 +84,22 @@ class Question:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of question.
-
-    Attributes:
-        name: The value of `Question.measure`.
-        scale: One of the three.
-        factor: One of the ten of table 1, or ``next item`` of table 7.
-        options: Number of options of a question.
-        needs: What the data must have besides interactions: ``items have 'brand'`` as the names of
-            attributes; empty if histories and titles suffice.
-        shows: The content of the question's history: ``label``, or an attribute.
-    """
+    """A kind of question."""
 
     name: str
     scale: ScaleName
     factor: str
-    options: int
-    needs: tuple[str, ...] = ()
-    shows: str = "label"
+    options: int  # number of options of a question
+    needs: tuple[str, ...] = ()  # attributes of items that the data must have
+    shows: str = "label"  # in a history: ``label``, or an attribute
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One of the 31 measures: a kind of question on a dataset.
-
-    Attributes:
-        dataset: ``movielens``, ``netflix``, ``amazon``, or ``lastfm``.
-        domain: Word for its items.
-        kind: Kind of the questions.
-    """
+    """One of the 31 measures, or of the two on Last.fm: a kind of question on a dataset."""
 
     dataset: str
-    domain: str
+    domain: str  # the word for its items
     kind: Kind
 
     @property
@@ -212,16 +196,10 @@ def save(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write questions as lines of JSON, completely or not at all.
+    """Write questions as lines of JSON, completely or not at all, in place of an existing file.
 
-    The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``;
-    each further line holds one question. Equal questions give equal files.
-
-    Args:
-        questions: The questions.
-        path: Path of the file; an existing file is replaced.
-        seed: The seed of the questions, for the first line.
-        settings: The settings of the questions, plain JSON, for the first line.
+    The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``,
+    plain JSON; each further line holds one question. Equal questions give equal files.
 
     Raises:
         DataError: If the file cannot be written.
@@ -246,10 +224,8 @@ def load(path: Path | str) -> tuple[Question, ...]:
 
 
 def header(path: Path | str) -> Mapping[str, Any]:
-    """The first line of a file that `save` wrote: schema, digest, seed and settings.
-
-    Raises:
-        DataError: As in `load`.
+    """The first line of a file that `save` wrote: schema, digest, seed and settings; raises as
+    `load`.
     """
     return read_file(Path(path))[0]
 
@@ -267,11 +243,7 @@ def digest_of(questions: Collection[Question]) -> str:
 
 
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
-    """The first line of a file that `save` wrote, and its questions.
-
-    Raises:
-        DataError: As in `load`.
-    """
+    """The first line of a file that `save` wrote, and its questions; raises as `load`."""
     try:
         head, *lines = path.read_text(encoding="utf-8").split("\n")
         about = json.loads(head)
@@ -323,7 +295,6 @@ def _canonical(value: object) -> str:
 
 
 def _settled(value: Any) -> Any:
-    """`value` with tuples instead of lists, immutable, as read from a file."""
     if isinstance(value, Mapping):
         return {str(key): _settled(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

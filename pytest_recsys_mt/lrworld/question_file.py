@@ -19,13 +19,9 @@ def measures_of(family: str) -> tuple[Measure, ...]:
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions of a file, which was found unchanged.
+    """The questions of a file, which was found unchanged, and its first line.
 
-    Attributes:
-        digest: SHA-256 of the questions and of how they were made.
-        path: Path of the file.
-        about: Its first line.
-        questions: The questions.
+    The digest is the SHA-256 of the questions and of how they were made.
     """
 
     digest: str

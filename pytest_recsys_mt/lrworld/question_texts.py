@@ -1,9 +1,7 @@
 """The prompt of a question: what it shows, what it asks, how to answer.
 
-There is one template per kind of question, in the substance of figures 7 and 13 and of table 24 of
-the paper, in our own words, filled with the words of a domain.  As in the paper, questions of
-association and personalization number their options, and those of knowledgeability use letters;
-those on artists ask for a name, as in its table 24.
+The templates are in the substance of figures 7 and 13 and of table 24 of the paper, in our own
+words.
 """
 
 import base64
@@ -24,20 +22,13 @@ from pytest_recsys_mt.requests import Message, Prompt
 
 @dataclass(frozen=True)
 class Domain:
-    """The words of a domain.
-
-    one: Word for an item.
-    many: Word for several items.
-    does: What a user does with the next one, "will ...".
-    did: What they did with the past ones, "has ...".
-    together: How two items belong together in histories.
-    """
+    """The words of a domain."""
 
     one: str
     many: str
-    does: str
-    did: str
-    together: str
+    does: str  # with the next one, "will ..."
+    did: str  # with the past ones, "has ..."
+    together: str  # how two items belong together in histories
 
 
 DOMAINS: Final[Mapping[str, Domain]] = {
@@ -53,19 +44,12 @@ DOMAINS: Final[Mapping[str, Domain]] = {
 
 @dataclass(frozen=True)
 class Template:
-    """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``.
+    """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``."""
 
-    Attributes:
-        task: The start, with the role of the model.
-        lead: The text above what is shown.
-        question: The text above the options.
-        asked: The requested property of the next item; empty for the item itself, or a user.
-    """
-
-    task: str
-    lead: str
-    question: str
-    asked: str = ""
+    task: str  # with the role of the model
+    lead: str  # above what is shown
+    question: str  # above the options
+    asked: str = ""  # property of the next item; empty for the item itself, or a user
 
 
 _ROLE = "You are an assistant for recommendations who knows the world of {many} well. "
@@ -160,18 +144,17 @@ def prompt(
     think: bool = False,
     image: bool = False,
 ) -> Prompt:
-    """The prompt of a question.
+    """The prompt of a question, in one message.
+
+    Its choices are the marks of the options with their bracket (``B)``), of which none begins
+    another, or the options themselves if names are asked for. A prompt that asks for reasoning has
+    no choices, as it cannot be scored.
 
     Args:
         question: The question.
         examples: Questions of the same kind to show with their right answers (few-shot).
         think: Whether to ask for the reasoning before the answer (chain of thought).
         image: Whether to show the picture of the latest item as well.
-
-    Returns:
-        A prompt of one message. Its choices are the marks of the options with their bracket (``B)``),
-        of which none begins another, or the options themselves if names are asked for. A prompt
-        that asks for reasoning has no choices, as it cannot be scored.
 
     Raises:
         DataError: If an image is asked for and the question has none, or it cannot be read.
@@ -193,17 +176,11 @@ def prompt(
 def examples_for(
     question: Question, pool: Sequence[Question], k: int, rng: Random
 ) -> tuple[Question, ...]:
-    """Questions to show before one, with their answers.
+    """`k` questions of a pool of the same kind to show before one, with their answers.
 
     No example shows an option of the question, as its right answer or in its history: that would
-    reveal which is right, or which is not. None shows the item that the asked user chose next, as
-    a later history of the same user does.
-
-    Args:
-        question: The question to ask.
-        pool: Questions of the same kind.
-        k: Number of examples, 1 to 5 in the paper.
-        rng: Draws them.
+    reveal which is right, or which is not. None shows the item that the asked user chose next, as a
+    later history of the same user does.
 
     Raises:
         DataError: If the pool has too few.
@@ -262,7 +239,6 @@ def data_url(image: str) -> str:
 
 
 def _words(question: Question) -> dict[str, str]:
-    """The values of the fields of a template."""
     item = DOMAINS["item"]
     name = question.domain
     words = DOMAINS.get(name) or replace(item, one=name, many=f"{name}s")

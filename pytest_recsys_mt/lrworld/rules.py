@@ -1,9 +1,5 @@
-"""Association rules between two items, by a sparse product with a threshold.
-
-A rule A -> B says that users with A often have B (Agrawal, Imielinski and Swami, SIGMOD 1993).  Its
-support is the share of histories that contain both, its confidence the share of those with A that
-contain B too.  The prompts need only rules with one item on each side; longer antecedents, which
-Apriori also finds, are not mined.
+"""Association rules between two items, by a sparse product with a threshold (Agrawal, Imielinski
+and Swami, SIGMOD 1993).
 """
 
 from __future__ import annotations
@@ -25,21 +21,13 @@ BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Rules as arrays of shape (rules,), sorted by antecedent, then consequent.
+    """Rules as arrays of shape (rules,), sorted by antecedent, then consequent."""
 
-    Attributes:
-        antecedent: Item columns.
-        consequent: Item columns.
-        together: Number of histories that contain both.
-        confidence: Their share of the histories with the antecedent.
-        users: Number of histories.
-    """
-
-    antecedent: Indices
+    antecedent: Indices  # item columns, as of the consequent
     consequent: Indices
-    together: Indices
-    confidence: Floats
-    users: int
+    together: Indices  # number of histories that contain both
+    confidence: Floats  # their share of the histories with the antecedent
+    users: int  # number of histories
 
     def __len__(self) -> int:
         return len(self.antecedent)
@@ -52,16 +40,13 @@ class Rules:
 
 
 def mine(histories: Histories, support: float, confidence: float) -> Rules:
-    """All rules between two items with at least this support and confidence.
+    """All rules between two items with at least this support and confidence, both above 0 and up to
+    1.
 
-    Only frequent items can be in a rule: their number is at most the mean length of a history over
-    `support`. They are counted against each other a block at a time, each pair once, so memory
-    grows with the number of rules found.
-
-    Args:
-        histories: The transactions.
-        support: Least share of the histories that contain both items, above 0 and up to 1.
-        confidence: Least share of the histories with the antecedent that contain the consequent.
+    The support is the share of the histories that contain both items, the confidence that among
+    those with the antecedent. Only frequent items can be in a rule: their number is at most the
+    mean length of a history over `support`. They are counted against each other a block at a time,
+    each pair once, so memory grows with the number of rules found.
     """
     # Avoid rounding errors in the threshold: 0.07 * 100 is a little more than 7.
     least = max(1, math.ceil(support * histories.users * (1 - 1e-12)))

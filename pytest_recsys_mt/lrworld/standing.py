@@ -1,7 +1,5 @@
-"""How popular each option of a question is, and how near to what the question shows.
-
-Both are facts about the data, kept with a question, so that simple ways to answer it can be compared
-with a model that sees its text alone; see `baselines`.
+"""How popular each option of a question is, and how near to what it shows, for simple ways to
+answer it; see `baselines`.
 """
 
 from __future__ import annotations
@@ -96,7 +94,6 @@ class Standing:
         return [round(float(each), DECIMALS) for each in found]
 
     def _rows(self, groups: list[Ints]) -> csr_array[Any]:
-        """Who has any item of each group, groups in rows."""
         owners = [self.owners(group) for group in groups]
         starts = np.cumsum([0, *map(len, owners)])
         ones = np.ones(starts[-1], dtype=np.int32)

@@ -1,8 +1,4 @@
-"""Questions whose answer follows only from interactions: association and personalization.
-
-Every target has a score for each possible option. One with the greatest score is right; the wrong
-ones are drawn among those with a smaller score.
-"""
+"""Questions whose answer follows only from interactions: association and personalization."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import partial

@@ -47,10 +47,6 @@ class Tested(Protocol):
 def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
     """The questions of a measure in a run: all of its file, or made from its data.
 
-    Args:
-        recsys: The fixture.
-        measure: One of the 31, or of the two on Last.fm.
-
     Raises:
         NotApplicable: As in `questions_for`, or if the file has no such questions.
     """
@@ -64,14 +60,8 @@ def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
 def questions_for(
     measure: Measure, dataset: Dataset, count: int, seed: int, settings: Settings | None = None
 ) -> tuple[Question, ...]:
-    """The questions of a measure.
-
-    Args:
-        measure: One of the 31, or of the two on Last.fm.
-        dataset: The dataset of the run; one without a family can serve any measure.
-        count: Most questions.
-        seed: The seed of the run.
-        settings: How they are made; None for the defaults.
+    """At most `count` questions of a measure, made once per process; a dataset without a family
+    serves any.
 
     Raises:
         NotApplicable: If the data are of another family, or insufficient for the questions, or if a
@@ -106,12 +96,8 @@ def questions_for(
 
 
 def rare(questions: Sequence[Question], source: Dataset | QuestionFile) -> Collection[str]:
-    """Names of the questions about less popular items: below the mean logarithm of all items'.
-
-    Args:
-        questions: The questions; those without a popularity are in neither group, so do not judge
-            them by it.
-        source: The dataset that they are about, or the file that they are from.
+    """Names of the questions about less popular items: below the mean logarithm of all items' in
+    the dataset or the file.
 
     Raises:
         NotApplicable: If the questions are about users, or the file does not say the mean.

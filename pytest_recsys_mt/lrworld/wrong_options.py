@@ -30,17 +30,11 @@ class LackingError(Exception):
 
 @dataclass(frozen=True)
 class Offer:
-    """The options of a question.
-
-    Attributes:
-        options: Their texts.
-        answer: Place of the right one.
-        rows: Their numbers, as in the pool.
-    """
+    """The options of a question."""
 
     options: tuple[str, ...]
-    answer: int
-    rows: tuple[int, ...]
+    answer: int  # place of the right one
+    rows: tuple[int, ...]  # their numbers, as in the pool
 
     @property
     def wrong(self) -> list[int]:
@@ -55,13 +49,11 @@ class Offer:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Draws wrong options among those next in popularity to the right one.
+    """Draws wrong options among those next in popularity, by the number of an option, to the right
+    one.
 
     They are all as popular as the right one, or those more popular are drawn as often as those less
     popular, so that the popularity of the options does not tell which one is right.
-
-    Attributes:
-        popularity: By the number of an option.
     """
 
     popularity: Ints
@@ -115,16 +107,9 @@ def choose(
 ) -> Offer | None:
     """The options of a question, and the place of the right one, uniform over all places.
 
-    No two options say the same, see `same.form`.
-
-    Args:
-        rng: Draws.
-        count: Number of options.
-        right: The right option, as a number for `text`.
-        pool: The possible wrong options, likewise.
-        text: Returns the text of an option; empty for an impossible one.
-        taken: Texts that no option may have, as that of the target.
-        matched: Draws by popularity; None draws uniformly.
+    No two options say the same, see `same.form`, and none has a text in `taken`. The right option
+    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible
+    one. `matched` draws by popularity; None draws uniformly.
 
     Returns:
         None if there are not enough wrong options, or if the right one is empty or taken.

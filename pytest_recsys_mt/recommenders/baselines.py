@@ -22,8 +22,7 @@ class Random(ScoringRecommender):
 
     Each item gets a key from (seed, user, replicate, item id), and the largest keys win. So the
     same request with the same replicate gets the same answer, in any batch and process. Offering
-    more items or shuffling them keeps the order of the others. The history only decides which items
-    the user has already.
+    more items or shuffling them keeps the order of the others.
     """
 
     key: ClassVar[str] = "random"

@@ -23,8 +23,8 @@ WORD = re.compile(r"\w+")
 def terms(item: Item) -> Iterator[str]:
     """The terms of an item's document.
 
-    The terms are words of the title and of text attributes (``logline``). Attributes that are lists
-    of names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
+    They are words of the title and of text attributes (``logline``). Attributes that are lists of
+    names (``genres``, ``cast``) give whole names, marked with the attribute, so that a director
     does not match an actor, nor John Ford John Wayne. Numbers and images give no terms.
     """
     yield from WORD.findall(item.title.casefold())

@@ -100,11 +100,7 @@ class HTTPRecommender:
 
     @classmethod
     def from_spec(cls, spec: str) -> HTTPRecommender:
-        """The recommender in ``https://shop.example/api?batch=8&timeout=5``.
-
-        Raises:
-            RecommenderError: If the address is not usable, a parameter is unknown or out of range.
-        """
+        """The recommender in ``https://shop.example/api?batch=8&timeout=5``; raises as the class."""
         url, given = specs.split(spec)
         made: HTTPRecommender = specs.build(partial(cls, url), given, spec)
         return made
@@ -314,7 +310,6 @@ class HTTPRecommender:
         return redact_bytes(response.content)
 
     def _check(self, version: str | None) -> None:
-        """Refuse answers of another version: the cache key contains the declared one."""
         expected = self.about.version
         if version is None or expected is None or version == expected:
             return
@@ -326,7 +321,6 @@ class HTTPRecommender:
         )
 
     def _reason(self, error: Exception, url: str) -> str:
-        """Why a call failed, in one line without secrets."""
         return shortened(one_line(http_contract.describe(error, url)), _REASON_LENGTH)
 
 

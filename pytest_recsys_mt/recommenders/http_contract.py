@@ -49,22 +49,13 @@ class ContractError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A server's description of itself.
+    """A server's description of itself."""
 
-    Attributes:
-        version: Version of the recommender; it changes with every change that may change an answer.
-            None if the server gives none.
-        deterministic: Whether it always gives the same answer.
-        max_batch: Most requests that it accepts at a time, if it says so.
-        ignores: The parts of a request that it does not read.
-        promises: What it promises of the history: ``ratings``, ``recency``.
-    """
-
-    version: str | None = None
+    version: str | None = None  # it changes with every change that may change an answer
     deterministic: bool = False
-    max_batch: int | None = None
-    ignores: tuple[str, ...] = ()
-    promises: tuple[str, ...] = ()
+    max_batch: int | None = None  # most requests that it accepts at a time
+    ignores: tuple[str, ...] = ()  # the parts of a request that it does not read
+    promises: tuple[str, ...] = ()  # of the history: ``ratings``, ``recency``
 
 
 def body_of(requests: Sequence[Request]) -> bytes:

@@ -74,7 +74,6 @@ class IALS(ScoringRecommender):
         return settle(np.array([self._vectors @ vector for vector in found]))
 
     def _solved(self, rows: csr_array[np.float64], others: Floats) -> Floats:
-        """The best vectors of rows of weights, given those of the columns; shape (rows, dim)."""
         everything = others.T @ others + self.regularisation * np.eye(self.dim)
         solved = np.zeros((rows.shape[0], self.dim))
         for start in range(0, rows.shape[0], TOGETHER):

@@ -19,13 +19,7 @@ from pytest_recsys_mt.requests import Request
 
 @dataclass(eq=False)
 class _Neighbourhood(ScoringRecommender):
-    """The common parts: a number of neighbours, and weights.
-
-    Attributes:
-        neighbours: Number of neighbours to keep; popularity and id (items) or the name (users)
-            decide ties at the cut.
-        weights: ``ratings``, or ``binary`` to ignore them.
-    """
+    """A number of neighbours, and weights; popularity and id, or the name, decide ties at the cut."""
 
     neighbours: int = 30
     weights: Weights = "ratings"

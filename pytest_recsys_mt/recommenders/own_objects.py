@@ -71,11 +71,7 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
 
 
 def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
-    """What is called `name` in an importable module.
-
-    Raises:
-        RecommenderError: If there is no such module or name, or the module raises.
-    """
+    """What is called `name` in an importable module; raises `RecommenderError` as `in_file`."""
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -87,13 +83,9 @@ def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> A
 def from_object(
     found: Any, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
 ) -> Recommender | TextModel:
-    """The recommender that `found` gives: itself, or the result of calling it.
+    """The recommender that an object is, or that a class or factory makes of what is `given`.
 
-    Args:
-        found: An object, a class or a factory.
-        given: Parameters for the class or factory.
-        spec: The spec, for messages.
-        verbs: Keys of `VERBS`; the object must have one of these methods.
+    It must have one of the methods `verbs`, keys of `VERBS`.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)

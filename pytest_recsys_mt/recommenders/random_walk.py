@@ -77,7 +77,6 @@ class RP3Beta(ScoringRecommender):
 
 
 def _steps(rows: csr_array[np.float64], power: float) -> csr_array[np.float64]:
-    """Probabilities of the steps from each row, to a power."""
     sizes = np.diff(rows.indptr)
     owners = np.repeat(np.arange(rows.shape[0]), sizes)
     totals = np.bincount(owners, weights=rows.data, minlength=rows.shape[0])

@@ -29,11 +29,7 @@ def block_rows(columns: int) -> int:
 
 
 def largest(scores: Floats, k: int) -> tuple[Ints, Ints, Floats]:
-    """The entries of a dense block that are among the `k` largest of their row.
-
-    Args:
-        scores: Shape (n, m); an entry of -inf is never chosen.
-        k: At least 1.
+    """The entries of a dense block (n, m) that are among the `k` largest of their row; never -inf.
 
     Returns:
         Rows, columns and values, sorted by row, then value (descending), then column.

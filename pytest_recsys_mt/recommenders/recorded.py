@@ -24,17 +24,14 @@ Ranked = Literal["all", "candidates"]
 class Recorded:
     """Returns the recorded answer to a recorded question, and refuses any other question.
 
+    A repeated question gets the next recorded answer. Answers no longer change, so it is not
+    `live`.
+
     Args:
         path: Path of a file in the format of `pytest_recsys_mt.datasets.recordings`. The questions
             are those of this file as a dataset.
         ranked: Which entries take a place in the ranking: ``"all"`` that an answer names, or only
-            the ``"candidates"``, as published evaluations rank. The recommendation's entries
-            include all.
-
-    Attributes:
-        deterministic: Whether each question was asked only once; a repeated question gets the next
-            recorded answer.
-        live: False: answers no longer change.
+            the ``"candidates"``, as published evaluations rank.
 
     Raises:
         DataError: If the file cannot be read.
@@ -106,7 +103,6 @@ class Recorded:
 
 
 def _difference(request: Request, recording: Recording) -> str:
-    """How a request differs from the recorded one; empty if it does not."""
     asked = recording.request
     if request.instruction or request.edits:
         return "the prompt differs"

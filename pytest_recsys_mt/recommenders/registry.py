@@ -101,22 +101,18 @@ def resolve(
 
     In this order:
 
-    * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
-    * ``recorded:FILE.jsonl``: earlier answers of a language model;
-    * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
-    * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
-    * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
-    * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
-      recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
+      * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
+      * ``recorded:FILE.jsonl``: earlier answers of a language model;
+      * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
+      * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
+      * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
+      * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
+        recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
 
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
     class or factory. ``cpus`` and ``gpus`` are only for ``--recsys-executor=ray``, and are removed.
-
-    Args:
-        spec: The value of ``--recsys-model``.
-        exact: Whether models of this process (``hf:``) answer each prompt alone, in float32 on one
-            thread, unless the spec itself says ``exact=false``.
-        verbs: Methods of which an object must have one; `own_objects.JUDGES` for what judges.
+    Models of this process answer each prompt alone, in float32 on one thread, if `exact`, unless
+    the spec itself says ``exact=false``. An object must have one of the methods `verbs`.
 
     Raises:
         RecommenderError: If the spec is unknown or cannot be built; the text names valid ones.
@@ -212,11 +208,7 @@ def _is_dotted(name: str) -> bool:
 
 
 def _is_importable(package: str) -> bool:
-    """Whether `package` can be imported; the current folder is added to the path if needed.
-
-    The command `pytest` leaves the current folder out of `sys.path`, `python -m pytest` does not.
-    It is appended, so that it hides no other module.
-    """
+    """Whether `package` can be imported; the current folder is appended to the path if needed."""
     if package in sys.modules or importlib.util.find_spec(package) is not None:
         return True
     here = Path.cwd()
@@ -235,7 +227,6 @@ def _known() -> str:
 
 
 def _providers(name: str) -> dict[str, Callable[[], Any]]:
-    """The makers of the recommender of this name, by a description of their provider."""
     providers: dict[str, Callable[[], Any]] = {}
     if name in NAMES:
         providers["pytest-recsys-mt itself"] = partial(_load_built_in, name)

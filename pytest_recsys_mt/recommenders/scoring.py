@@ -1,18 +1,7 @@
 """Common code of recommenders that score a catalogue: profiles of requests, ranking by score.
 
-These rules hold for each of them:
-
-* They answer for the history in the request, never for the user's name.
-* With candidates they rank exactly those, including history items; without candidates, the whole
-  catalogue except the items that the user is known to have (`Request.known`). An item is named
-  once, however often the request offers it.
-* Equal scores are ordered by training popularity, the most popular first, then by item id. So the
-  answer to a history without information (empty, or only unknown items) is the popular items, and
-  neither the order of candidates nor that of the data has an effect.
-* An item outside the catalogue contributes nothing to a history. As a candidate it comes after
-  every known item, by id.
-* A repeated item of a history counts once, with its last rating. Otherwise neither the order of a
-  history nor the other requests of a batch affect an answer, to the last bit.
+Equal scores are ordered by training popularity, then by item id. The user's name, the order of a
+history and the other requests of a batch never affect an answer, to the last bit.
 """
 
 from __future__ import annotations
@@ -57,15 +46,10 @@ def weigh(units: Floats, weights: Weights) -> Floats:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The items that a recommender knows, as columns, in the order that resolves ties.
+    """The items that a recommender knows, as columns, in the order that resolves ties."""
 
-    Attributes:
-        ids: Item ids by column: the most popular first, equally popular ones by id.
-        popularity: Training interactions by column.
-    """
-
-    ids: tuple[str, ...]
-    popularity: Ints
+    ids: tuple[str, ...]  # by column: the most popular first, equally popular ones by id
+    popularity: Ints  # training interactions by column
 
     @classmethod
     def of(cls, dataset: Dataset) -> Catalogue:
@@ -137,11 +121,8 @@ class ScoringRecommender(ABC):
         return () if getattr(self, "weights", "binary") == "ratings" else ("ratings",)
 
     def fit(self, dataset: Dataset, seed: int) -> None:
-        """Learn from the training interactions.
-
-        Args:
-            dataset: The data to learn from, without the held-out interactions.
-            seed: Seed of the draws while fitting or answering; nothing else is random.
+        """Learn from the training interactions; `seed` is that of all draws while fitting or
+        answering.
 
         Raises:
             RecommenderError: If a rating is not a finite number; one would spoil all sums it is in.
@@ -218,7 +199,6 @@ class ScoringRecommender(ABC):
         return self.score(requests)
 
     def _rank(self, request: Request, scores: Floats) -> list[str]:
-        """The k best of the request's candidates."""
         column = self.catalogue.column
         offered = {item.id for item in request.candidates or ()}
         # Not `offered - column.keys()`, which iterates over the catalogue.

@@ -15,12 +15,10 @@ _PATIENCE = 5.0
 
 
 class BackgroundLoop:
-    """A running event loop that holds one resource open.
+    """A running event loop that holds one resource open, from before the first task until after the
+    last.
 
     It closes on `close`, when the last reference is dropped, or when the interpreter exits.
-
-    Args:
-        resource: Entered in the loop before the first task, left after the last.
     """
 
     def __init__(self, resource: AbstractAsyncContextManager[Any]) -> None:

@@ -15,16 +15,11 @@ from pytest_recsys_mt.redaction import Secret
 
 
 class Channel:
-    """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its cost.
+    """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its
+    cost.
 
-    All requests to one path differ in their bodies alone. So the OpenAI client builds the first one,
-    and its address and headers serve for all. A response that is no success is given to the client,
-    which makes its exception.
-
-    Args:
-        endpoint: The server.
-        key: The key to send, or None for a server without one.
-        connections: The most calls in flight.
+    All requests to one path differ in their bodies alone, so the client builds the first one, and
+    its address and headers serve for all. It makes the exception of a response that is no success.
 
     Raises:
         RecommenderError: If this process may not open so many connections.
@@ -64,11 +59,7 @@ class Channel:
         return response.content
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
-        """What the OpenAI client sends; it gets `response` from a transport without a network.
-
-        Raises:
-            openai.APIStatusError: If the response is no success.
-        """
+        """What the OpenAI client sends; it gets `response` from a transport without a network."""
         transport = httpx2.MockTransport(partial(_given, response))
         client = openai.AsyncOpenAI(
             # Never empty, or the client would look for other keys in the environment.

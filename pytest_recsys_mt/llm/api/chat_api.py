@@ -1,7 +1,4 @@
-"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures.
-
-Answers of the Responses API are read as their translation (`responses_api`).
-"""
+"""The requests to a Chat Completions endpoint, and the parsing of its answers and failures."""
 
 from __future__ import annotations
 
@@ -131,12 +128,8 @@ def may_be_paid(error: Exception) -> bool:
 
 
 def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = None) -> str:
-    """Why a call failed, and what to do if known.
-
-    Args:
-        error: What it raised.
-        endpoint: Where it was sent.
-        default_limit: Its token limit, unless the user gave it.
+    """Why a call failed, and what to do if known; `default_limit` is its token limit, unless the
+    user gave it.
     """
     import aiohttp
     import httpx2
@@ -203,7 +196,6 @@ def _complaint(body: object) -> str:
 
 
 def _joined(parts: list[Any]) -> str:
-    """The text of an answer in parts; the others are thinking."""
     return "".join(
         part["text"]
         for part in parts

@@ -34,25 +34,15 @@ _SCHEMA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The fields that an endpoint accepts.
+    """The fields that an endpoint accepts."""
 
-    Attributes:
-        limits: Names of the field for the token limit that are still to be tried, best first.
-        seed: Whether a seed may be sent.
-        json: Whether the endpoint can force answers to be JSON.
-        schema: Whether the endpoint can force answers into a JSON schema.
-        temperature: Whether a temperature may be sent.
-        top_p: Whether a `top_p` may be sent.
-        responses: Whether the model is asked by the Responses API, which takes no seed.
-    """
-
-    limits: tuple[str, ...]
+    limits: tuple[str, ...]  # names of the field for the token limit that are still to be tried
     seed: bool = True
-    json: bool = True
+    json: bool = True  # whether it can force answers to be JSON
     schema: bool = True
     temperature: bool = True
     top_p: bool = True
-    responses: bool = False
+    responses: bool = False  # whether the Responses API is asked, which takes no seed
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Dialect:
@@ -79,11 +69,8 @@ class Dialect:
     ) -> Dialect | None:
         """The dialect to try after a complaint, or None if the complaint is about something else.
 
-        Args:
-            complaint: What the endpoint said.
-            sent: The fields of the request.
-            schema: Whether the answer was to be forced into a schema.
-            missing: Whether the status was 404.
+        `sent` are the fields of the request; `schema` says whether it had one, `missing` whether
+        the status was 404.
         """
         if not self.responses and (
             _RESPONSES_ONLY.search(complaint)

@@ -17,13 +17,10 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that answers.
+    """A server that answers, by scheme, host, port and path; never credentials.
 
     The environment alone names an OpenAI-compatible server: a file in a pull request must not be
     able to send the key of a build server elsewhere.
-
-    Attributes:
-        url: Scheme, host, port and path; never credentials.
     """
 
     url: str

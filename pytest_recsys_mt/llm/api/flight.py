@@ -21,9 +21,8 @@ Ask = Callable[[Prompt, Callable[[], Awaitable[None]]], Awaitable[Completion]]
 class Flight:
     """Asks a limited number of prompts at a time, and yields the answers that have arrived.
 
-    Args:
-        ahead: While so many answers wait to be taken, no worker asks on before its own is taken. With
-            0, a caller that counts the cost of answers can `stop` in time, however slowly it counts.
+    While `ahead` answers wait to be taken, no worker asks on before its own is taken. With 0, a
+    caller that counts the cost of answers can `stop` in time, however slowly it counts.
     """
 
     def __init__(self, ahead: int) -> None:

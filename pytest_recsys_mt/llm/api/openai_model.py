@@ -150,10 +150,8 @@ class OpenAIModel:
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
-        """The model in ``openai:NAME?temperature=0&max_tokens=256``; the prefix is optional.
-
-        Raises:
-            RecommenderError: If a parameter is unknown or a value is out of range.
+        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises `RecommenderError` as
+        the class.
         """
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
@@ -183,10 +181,8 @@ class OpenAIModel:
         }
 
     def require_key(self) -> None:
-        """Check that there is a key, if the server wants one.
-
-        Raises:
-            RecommenderError: If not, or if the address is not usable.
+        """Raise `RecommenderError` if the server wants a key and there is none, or its address is
+        unusable.
         """
         self._endpoint.key()
 
@@ -382,7 +378,6 @@ class OpenAIModel:
         return responses_api.request(arguments) if dialect.responses else arguments
 
     def _learn(self, dialect: Dialect) -> None:
-        """Remember the accepted dialect once an answer proves it."""
         if dialect == self._dialect:
             return
         for note in dialect.notes_since(self._dialect, self._endpoint.url, self.model):
@@ -392,6 +387,5 @@ class OpenAIModel:
         self._dialect = dialect
 
     def _reason(self, error: Exception) -> str:
-        """Why a call failed, in one line without secrets."""
         reason = chat_api.describe(error, self._endpoint, self._default_limit)
         return shortened(one_line(reason), chat_api.REASON_LENGTH)

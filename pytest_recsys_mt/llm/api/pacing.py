@@ -44,11 +44,8 @@ def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) 
 
 
 class UnavailableError(Exception):
-    """An endpoint is not worth waiting for.
-
-    Attributes:
-        reason: The last error of the endpoint.
-        asked: Seconds that it asked to wait, if they are too many.
+    """An endpoint is not worth waiting for: its last error, and the seconds that it asked for, if
+    too many.
     """
 
     def __init__(self, reason: str, asked: float | None) -> None:
@@ -72,26 +69,13 @@ class Pace:
     and only while answers do not take longer than with fewer calls (Chiu and Jain 1989, "Analysis
     of the increase and decrease algorithms for congestion avoidance"; Jacobson 1988 for the start).
     A refusal halves it and pauses all calls. Refusals of calls that were in flight by then are the
-    same event and only affect the pause.
+    same event and only affect the pause. An endpoint that is silent for too long is given up, and
+    all its calls fail at once; after a pause, a call may still try again.
 
-    A pace belongs to one event loop.
-
-    An endpoint that is silent for too long is given up, and all its calls fail at once. After a
-    pause, a call may still try again.
-
-    Args:
-        ceiling: The most calls in flight; the pace starts with them. None starts with `FIRST` and
-            tries up to `MOST`.
-        max_wait: Seconds that an endpoint may be unreachable or silent before its calls fail at
-            once.
-        clock: Returns seconds from any start.
-        sleep: Waits for seconds of that clock.
-        draw: Returns a number in [0, 1), so that many clients do not return together.
-
-    Attributes:
-        limit: Calls that may be in flight now.
-        ceiling: The largest possible limit.
-        alive: Whether the endpoint has ever answered, even by a refusal.
+    A pace belongs to one event loop. Without a `ceiling` it starts with `FIRST` calls and tries up
+    to `MOST`. `draw` returns a number in [0, 1), so that many clients do not return together.
+    `limit` calls may be in flight now; `alive` says whether the endpoint has ever answered, even by
+    a refusal.
     """
 
     def __init__(
@@ -182,13 +166,8 @@ class Pace:
         """Record an attempt without an answer; returns whether the endpoint is given up.
 
         If other calls were answered meanwhile, the failure is the call's own. Otherwise the
-        endpoint is silent, and is given up if that lasts too long.
-
-        Args:
-            turn: The attempt.
-            reason: The text of the error.
-            hangs: Whether the endpoint accepted the call, as one that is still loading a model
-                does.
+        endpoint is silent, and is given up if that lasts too long. One that `hangs` accepted the
+        call, as one that is still loading a model does.
         """
         if self._heard_at > turn.began:
             return False
@@ -211,12 +190,8 @@ class Pace:
     def overlong(self, asked: float | None, *, first: bool) -> bool:
         """Whether a requested wait is too long, and does not yet count for all calls.
 
-        It counts for all once many calls in a row were asked for it, and no older call is in
-        flight.
-
-        Args:
-            asked: Seconds that the endpoint asks to wait.
-            first: Whether it is this call's first failure; only those count.
+        It counts for all once many calls in a row were asked for it at their `first` failure, and
+        no older call is in flight.
         """
         if asked is None or asked <= self.max_wait:
             return False
@@ -249,13 +224,7 @@ class Pace:
             self.limit = max(1, self.limit // 2)
 
     def refused(self, turn: Turn, reason: str, asked: float | None) -> None:
-        """Pause the calls to the endpoint.
-
-        Args:
-            turn: The refused attempt.
-            reason: The text of the error.
-            asked: Seconds that the endpoint asks to wait; None lets the pace choose.
-        """
+        """Pause the calls to the endpoint, for `asked` seconds or as long as the pace chooses."""
         now = self.clock()
         is_new = turn.refusals == self._refusals
         self.slow_down(turn)

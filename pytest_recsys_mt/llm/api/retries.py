@@ -20,22 +20,13 @@ _FIRST_WAIT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Setback:
-    """A failure that may be temporary.
+    """A failure that may be temporary."""
 
-    Attributes:
-        shared: Whether the endpoint failed rather than this call: it is too busy, starting, or
-            gone.
-        overload: Whether fewer calls at a time may help.
-        asked: Seconds that the server asked to wait.
-        answered: Whether a server answered at all, in HTTP.
-        hangs: Whether the server accepted the call and did not answer.
-    """
-
-    shared: bool
-    overload: bool = False
-    asked: float | None = None
-    answered: bool = True
-    hangs: bool = False
+    shared: bool  # whether the endpoint failed, not this call: busy, starting, gone
+    overload: bool = False  # whether fewer calls at a time may help
+    asked: float | None = None  # seconds that the server asked to wait
+    answered: bool = True  # whether a server answered at all, in HTTP
+    hangs: bool = False  # whether the server accepted the call and did not answer
 
 
 class PassingError(ValueError):
@@ -82,10 +73,8 @@ def setback(error: BaseException) -> Setback | None:
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that a response asks to wait, or None if it gives none in a known form.
 
-    Args:
-        headers: Headers of the response: ``retry-after-ms``, or ``retry-after`` in seconds or as a
-            date (RFC 9110, 10.2.3).
-        now: Unix time.
+    It is ``retry-after-ms``, or ``retry-after`` in seconds or as a date (RFC 9110, 10.2.3), `now`
+    in Unix time.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "")
@@ -130,8 +119,7 @@ async def persist(
     together.
 
     Raises:
-        UnavailableError: If the endpoint asks for too long a wait, or has been unreachable for too
-            long.
+        UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too long.
         Exception: The exception of the last attempt.
     """
     deadline: float | None = None

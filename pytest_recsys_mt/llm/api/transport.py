@@ -23,16 +23,11 @@ class UnreadableError(ValueError):
 
 
 def http_client(endpoint: Endpoint, connections: int) -> httpx2.AsyncClient:
-    """The fastest transport that the OpenAI client has (aiohttp), made safe.
+    """The fastest transport that the OpenAI client has (aiohttp), made safe, with a connection for
+    each call in flight.
 
-    It follows no redirect, as the key would be sent along. It uses no proxy for this machine. It
-    checks certificates, against ``SSL_CERT_FILE`` if set. It reads at most `LARGEST` bytes. It
-    limits only the time for connecting: the caller limits the whole attempt, as a server that sends
-    a byte a minute would keep every limit between two bytes.
-
-    Args:
-        endpoint: The server.
-        connections: The most calls in flight; each has a connection of its own.
+    It limits only the time for connecting: the caller limits the whole attempt, as a server that
+    sends a byte a minute would keep every limit between two bytes.
 
     Raises:
         RecommenderError: If this process may not open so many connections.

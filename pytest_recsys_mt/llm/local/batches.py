@@ -9,19 +9,16 @@ Tokens = tuple[int, ...]
 def plan(
     prompts: Sequence[Tokens], answer: int, *, tokens: int, most: int | None, apart: bool
 ) -> Iterator[list[int]]:
-    """Divide prompts into batches of like length, the longest first.
+    """Divide prompts into batches of like length, the longest first, and yield the positions of
+    each.
 
     Args:
         prompts: The tokens of each prompt.
         answer: Tokens that an answer may have.
-        tokens: Most tokens of one batch, including answers; a longer prompt is a batch of its own.
+        tokens: Most tokens of one batch with its answers; a longer prompt is a batch of its own.
         most: Most prompts of one batch; None for as many as `tokens` allows.
-        apart: Whether repetitions of a prompt go into other batches, with other neighbours. They
-            then differ like answers of different runs, and a noise floor measured by them includes
-            the noise of batches.
-
-    Yields:
-        The positions of the prompts of a batch.
+        apart: Whether repetitions of a prompt get other neighbours. They then differ like answers
+            of different runs, and a noise floor measured by them includes the noise of batches.
     """
     seen = Counter[Tokens]()
     waves: dict[int, list[int]] = {}

@@ -16,21 +16,13 @@ from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
 
 @dataclass(frozen=True)
 class Writing:
-    """How answers are written.
-
-    Attributes:
-        max_tokens: The most tokens of one answer.
-        ends: Tokens that end an answer.
-        decode: The text of some tokens.
-        temperature: At least 0.
-        top_p: In (0, 1].
-    """
+    """How answers are written."""
 
     max_tokens: int
-    ends: frozenset[int]
+    ends: frozenset[int]  # tokens that end an answer
     decode: Callable[[Sequence[int]], str]
-    temperature: float = 0.0
-    top_p: float = 1.0
+    temperature: float = 0.0  # at least 0
+    top_p: float = 1.0  # in (0, 1]
     _breaks: dict[int, bool] = field(default_factory=dict, repr=False)
 
     def sampling(self, seeds: Sequence[int]) -> SeededSampling | None:
@@ -66,14 +58,9 @@ def read(
 ) -> tuple[torch.Tensor, Cache]:
     """Read prompts once, to continue each as often as needed; for a model that `keeps_tokens`.
 
-    Args:
-        network: Any causal model.
-        tokens: `(prompts, length)`.
-        mask: 1 for the tokens that count, same shape.
-        rows: The prompt of each row that is continued.
-
-    Returns:
-        Logits of the token after each prompt, `(prompts, vocabulary)`, and the cache of the rows.
+    Tokens and mask (1 for those that count) have the shape `(prompts, length)`; `rows` is the
+    prompt of each row that is continued. Returns the logits of the token after each prompt,
+    `(prompts, vocabulary)`, and the cache of the rows.
     """
     output = network.generate(
         input_ids=tokens,
@@ -93,17 +80,10 @@ def write(
     lines: Sequence[int | None],
     how: Writing,
 ) -> list[list[int]]:
-    """Answer the prompts of a batch by one ``generate``, padded in front.
+    """Answer the prompts of a batch by one ``generate``, padded in front; `lines` are the entries
+    after which each answer ends, None for free text.
 
-    Args:
-        network: Any causal model.
-        prompts: The tokens of each prompt.
-        seeds: The seed of each prompt.
-        lines: Entries after which each answer ends; None for free text.
-        how: How answers are written.
-
-    Returns:
-        The tokens of each answer, including the ending token.
+    Returns the tokens of each answer, including the ending token.
     """
     longest = max(map(len, prompts))
     # Repetitions are read once.
@@ -134,10 +114,8 @@ def write(
 
 
 class Over(StoppingCriteria):
-    """Ends each row of ``generate`` as `Writing.is_over` says.
-
-    Attributes:
-        ends: Tokens of each answer that has ended, else None.
+    """Ends each row of ``generate`` as `Writing.is_over` says; `ends` are the tokens of ended
+    answers.
     """
 
     def __init__(self, start: int, lines: Sequence[int | None], how: Writing) -> None:

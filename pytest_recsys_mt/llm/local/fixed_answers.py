@@ -15,14 +15,9 @@ def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -
     It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the
     tokens before it. It is not divided by their number, as in ``acc`` of the Language Model
     Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So
-    a choice is never less probable than a longer choice that begins with it.
-
-    The model reads the prompt once, and then all choices in one pass.
-
-    Args:
-        network: Any causal model; a recurrent one (not `keeps_tokens`) reads the prompt anew for each choice.
-        prompt: Tokens before the choice, at least one.
-        choices: Tokens of each choice, at least one.
+    a choice is never less probable than a longer choice that begins with it. Prompt and choices
+    have at least one token. The prompt is read once, but anew for each choice by a recurrent model
+    (not `keeps_tokens`).
     """
     if not keeps_tokens(network):
         return [_alone(network, prompt, choice) for choice in choices]

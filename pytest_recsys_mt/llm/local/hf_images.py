@@ -40,7 +40,7 @@ class ImageNetwork(LocalNetwork):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The processor's; it has a padding token."""
+        """The processor's, with a padding token."""
         tokenizer = self.processor.tokenizer
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -80,23 +80,8 @@ class HFImageModel(HFTextModel[ImageNetwork]):
 
     It answers each prompt alone and greedily. A processor with a chat template gets the messages
     through it, with images before their text. A processor without one gets one image mark for each
-    image, and the contents joined by blank lines.
-
-    Args:
-        model: A folder, or a Hub repository ``ID[@REVISION]``; weights in safetensors.
-        max_tokens: The most tokens of one answer.
-        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
-        exact: Whether to compute in float32, on one thread, by deterministic algorithms.
-        trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
-            model only at the full hash of a commit.
-
-    Attributes:
-        deterministic: Whether it is exact.
-        reads_images: True.
-
-    Raises:
-        RecommenderError: If an argument is out of range, or there is no such folder.
+    image, and the contents joined by blank lines. The arguments are those of `HFModel`, and the
+    errors too; it is deterministic if it is exact.
     """
 
     reads_images = True

@@ -203,7 +203,6 @@ class HFModel(HFTextModel[LocalNetwork]):
         ]
 
     def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:
-        """The most probable choices."""
         from pytest_recsys_mt.llm.local.fixed_answers import log_probabilities
 
         choices = [self._local.encode_answer(choice) for choice in prompt.choices]

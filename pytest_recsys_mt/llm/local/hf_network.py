@@ -18,18 +18,7 @@ DeviceMap = Literal["auto", "balanced", "balanced_low_0", "sequential"]
 
 
 class LocalNetwork:
-    """Weights in safetensors or GGUF, and their tokenizer.
-
-    Args:
-        source: Where they come from.
-        dtype: Type of the weights; ``auto`` is float32 on a CPU and the checkpoint's own elsewhere.
-        device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
-        device_map: Divides a model that one GPU cannot hold; `device` is ``auto`` then.
-        trust_remote_code: Whether Python code that comes with the model may run here.
-
-    Attributes:
-        auto_class: The class of transformers that loads the weights.
-    """
+    """Weights in safetensors or GGUF, and their tokenizer; the arguments are those of `HFModel`."""
 
     auto_class = "AutoModelForCausalLM"
 

@@ -142,13 +142,11 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
 
 
 def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
-    """The source that a name stands for; reads and downloads nothing yet.
+    """The source of a folder, a ``.gguf`` file or ``ID[@REVISION]``; reads and downloads nothing
+    yet.
 
-    Args:
-        model: A folder, a ``.gguf`` file, or ``ID[@REVISION]``.
-        trust_remote_code: Whether Python code that comes with the model may run. The content of a
-            local folder identifies it, and the code in it runs. On the Hub only a full commit hash
-            fixes the content.
+    The content of a local folder identifies the code in it. On the Hub only a full commit hash
+    fixes it.
 
     Raises:
         RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted

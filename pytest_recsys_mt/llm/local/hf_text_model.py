@@ -26,9 +26,6 @@ class HFTextModel(ABC, Generic[Network]):
 
     The arguments are those of `HFModel`, and `network` is the class of the weights.
 
-    Attributes:
-        reads_images: Whether it is the class of the specs with ``images=true``.
-
     Raises:
         RecommenderError: If an argument is out of range, or there is no such file.
     """
@@ -64,11 +61,8 @@ class HFTextModel(ABC, Generic[Network]):
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> Self:
-        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``.
-
-        Args:
-            spec: As above.
-            exact: The value of `exact` if the spec does not set it.
+        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``, `exact` unless the spec says
+        otherwise.
 
         Raises:
             RecommenderError: If a parameter is unknown, a value is out of range, or there is no
@@ -134,7 +128,6 @@ class HFTextModel(ABC, Generic[Network]):
             yield
 
     def _answered(self, text: str, usage: Usage, over: bool) -> Completion:
-        """An answer; `over` says whether the model ended it."""
         wrong = None if text else "the model wrote nothing"
         return Completion(text or None, usage, "stop" if over else "length", self.name, error=wrong)
 

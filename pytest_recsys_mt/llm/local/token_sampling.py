@@ -13,11 +13,6 @@ class SeededSampling(LogitsProcessor):
     draw from ``softmax(scores / temperature)`` (Maddison, Tarlow & Minka 2014, A* Sampling, section
     2, https://arxiv.org/abs/1411.0030). So a row's draws depend only on its seed and its scores.
     With one generator for all, they would also depend on the neighbours in the batch.
-
-    Args:
-        seeds: One per row, at least 0.
-        temperature: Above 0.
-        top_p: Draw only from the most probable tokens that together reach this share, in (0, 1].
     """
 
     def __init__(self, seeds: Sequence[int], temperature: float, top_p: float = 1.0) -> None:
@@ -27,11 +22,8 @@ class SeededSampling(LogitsProcessor):
         self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores whose argmax is the draw.
-
-        Args:
-            input_ids: Tokens so far, `(rows, length)`.
-            scores: Logits of the next token, `(rows, vocabulary)`.
+        """Scores whose argmax is the draw, `(rows, vocabulary)`, for the tokens so far, `(rows,
+        length)`.
         """
         scores = scores.float() / self._temperature
         if self._nucleus is not None:

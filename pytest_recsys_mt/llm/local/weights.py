@@ -21,8 +21,8 @@ _REMEMBERED = 1 << 24
 def digest(path: Path) -> str:
     """SHA-256 of the content of a file, or of the files of a model folder and their names.
 
-    The whole content counts. The digest of a large file is stored, and is valid while its path,
-    size and modification time (in ns) stay the same.
+    The digest of a large file is stored, and is valid while its path, size and modification time
+    (in ns) stay the same.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in _CONTENT)

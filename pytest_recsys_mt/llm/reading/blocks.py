@@ -1,7 +1,5 @@
-"""The blocks of an answer: its lists, tables, values of JSON and chains, each with what introduces it.
-
-No item is looked up here. `blocks` cuts the pieces of an answer, `in_order` sorts a block by the ranks or
-scores that it states. `parser` reads the blocks, and `choose` says which of them is the answer.
+"""The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of
+them is the answer.
 """
 
 from __future__ import annotations
@@ -33,11 +31,8 @@ _ENTRIES = ("numbered", "bulleted", "data")
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an answer that may be its list.
-
-    Attributes:
-        pieces: Its pieces, the line that introduces it included.
-        name: What introduces it; empty if nothing does.
+    """A part of an answer that may be its list: its pieces, and what introduces it, if anything
+    does.
     """
 
     pieces: tuple[Piece, ...]
@@ -66,9 +61,7 @@ class Block:
 def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Block]:
     """The blocks of an answer, in its order; together they hold all its pieces.
 
-    Args:
-        pieces: Those of `layout.pieces`.
-        is_title: Whether a line is the title of an item, and so no heading.
+    A line that is the title of an item is no heading.
     """
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
@@ -195,7 +188,6 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
 
 
 def _marker(piece: Piece) -> str:
-    """What stands before an entry."""
     return piece.whole[: len(piece.whole) - len(piece.text)]
 
 
@@ -210,13 +202,7 @@ def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> boo
 
 
 def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> str | None:
-    """The name in a line that introduces a list; None for any other piece.
-
-    Args:
-        piece: The piece.
-        is_title: As in `blocks`.
-        bold: Whether all such lines in bold introduce lists.
-    """
+    """The name in a line that introduces a list; None for any other piece."""
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
     text = piece.text.strip()
@@ -246,14 +232,11 @@ def _ends(name: str | None, piece: Piece) -> bool:
 
 
 def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
-    """The block with its entries in the order of the ranks or scores that it states.
+    """The block with its entries in the order of the ranks or scores that it states; None if these
+    contradict each other.
 
-    Args:
-        block: The block.
-        numbers: For each of its pieces, the candidate's number of the item that it names, if it names one.
-
-    Returns:
-        The block; None if its ranks and its scores contradict each other.
+    `numbers` are for each of its pieces the candidate's number of the item that it names, if it
+    names one.
     """
     entries = [
         at
@@ -304,32 +287,18 @@ def _is_note(piece: Piece) -> bool:
 
 @dataclass(frozen=True)
 class Contents:
-    """What was read in one block.
-
-    Attributes:
-        block: The block.
-        items: What its entries name, each once, in their order.
-        offered: How many of them were offered.
-        restated: Whether it is the offered items once more, in their order.
-        begins: Whether it begins as the offered items do.
-    """
+    """What was read in one block."""
 
     block: Block
-    items: tuple[str, ...]
-    offered: int
-    restated: bool
-    begins: bool = False
+    items: tuple[str, ...]  # what its entries name, each once, in their order
+    offered: int  # how many of them were offered
+    restated: bool  # whether it is the offered items once more, in their order
+    begins: bool = False  # whether it begins as the offered items do
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which blocks are the answer.
-
-    Attributes:
-        chosen: Their places; none if nothing is the answer.
-        rule: Why, in words.
-        ambiguous: The places of those with equal claims.
-    """
+    """Which blocks are the answer, by their places, and why; or which have equal claims."""
 
     chosen: tuple[int, ...]
     rule: str
@@ -402,7 +371,6 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
 
 
 def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
-    """Whether another block can be the answer, so that the offered items once more are not."""
     return any(other != at and read[other].offered and not read[other].restated for other in kept)
 
 

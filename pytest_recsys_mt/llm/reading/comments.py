@@ -1,8 +1,4 @@
-"""Finds the end of a title: markup, years, ratings and comments around it.
-
-This module knows no titles. It knows the marks that people put between a title and a comment. The
-parser looks up what is left in the catalogue, longest first.
-"""
+"""Finds the end of a title, without knowing any: markup, years, ratings and comments around it."""
 
 import re
 from collections.abc import Iterator

@@ -140,7 +140,6 @@ def _titled(keys: Mapping[str, Any]) -> object:
 
 
 def _is_entry(value: Mapping[Any, Any]) -> bool:
-    """Whether an object is one entry, and holds no list of them."""
     keys = _keys(value)
     nested = [
         key for key, each in keys.items() if isinstance(each, list | dict) or _is_quoted(key, each)

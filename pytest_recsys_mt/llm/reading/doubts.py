@@ -1,7 +1,5 @@
-"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess may be wrong.
-
-A model thinks aloud: it lists the candidates and then says its choice in a sentence, corrects itself, ranks from worst
-to best, or marks some entries as bad. What it means is not always known, but that the list is not it.
+"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess
+may be wrong.
 """
 
 import re

@@ -22,14 +22,11 @@ _CONJUNCTION = re.compile(
 
 
 class Part(NamedTuple):
-    """One part of an enumeration, by its position in the text.
-
-    `parts_surely` is whether the separator before it surely splits titles (a comma, not "and").
-    """
+    """One part of an enumeration, by its position in the text."""
 
     start: int
     end: int
-    parts_surely: bool
+    parts_surely: bool  # whether a comma stands before it, not "and"
 
 
 def leads(text: str) -> Iterator[tuple[str, str]]:

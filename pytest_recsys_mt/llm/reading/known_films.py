@@ -15,10 +15,11 @@ MOST_ASKED = 1000
 
 
 class KnownFilms:
-    """The films of `pytest_recsys_mt.datasets.metadata`, if the catalogue is one of films.
+    """The films of `pytest_recsys_mt.datasets.metadata`, read at first use, if the catalogue is one
+    of films.
 
-    Loaders do not say what their items are. A catalogue is one of films if at least `LEAST_SHARE`
-    of its items with a year are known films. The films are read at first use.
+    Loaders do not say what their items are: at least `LEAST_SHARE` of those with a year are known
+    films.
     """
 
     def __init__(self, catalogue: Iterable[Item]) -> None:
@@ -50,11 +51,9 @@ class KnownFilms:
 
     @cached_property
     def _directed(self) -> frozenset[tuple[frozenset[str], int | None]]:
-        """Directors and year of the items."""
         names = ((item.attributes.get("directors") or (), item.year) for item in self._catalogue)
         return frozenset((frozenset(directors), year) for directors, year in names)
 
 
 def _bare(item: Item) -> str:
-    """The title of an item without its year and its other names."""
     return split_brackets(split_year(item.title)[0])[0]

@@ -1,8 +1,4 @@
-"""Finds the entries of a text answer, without any knowledge of titles.
-
-`pieces` cuts an answer into pieces, each with its place: a list, running text, a comment below a
-list entry. `data` cuts JSON. `blocks` puts pieces together to lists, and the parser decides what a piece names.
-"""
+"""Finds the entries of a text answer, without any knowledge of titles; `data` cuts JSON."""
 
 import csv
 import re
@@ -34,31 +30,18 @@ Place = Literal["numbered", "bulleted", "data", "line", "note", "tag"]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of an answer that may name one item, or several in one line.
-
-    Attributes:
-        text: The text without its list marker.
-        place: Its place.
-        whole: With its list marker, for titles that begin like one (``300: Rise of an Empire``).
-        year: Year of release, if the data contain it.
-        number: The number in its list marker, or the rank in the data.
-        score: Its score in the data; the best is the highest.
-        name: What the data or the beginning of the line call the list.
-        group: The list that it belongs to, of several in data.
-        chain: Whether it is a whole ranking in one line: ``[3] > [1] > [2]``.
-        beside: What the data say of the entry in other cells or fields.
-    """
+    """A part of an answer that may name one item, or several in one line, without its list marker."""
 
     text: str
     place: Place
-    whole: str = ""
-    year: int | None = None
-    number: int | None = None
-    score: float | None = None
-    name: str = ""
-    group: str = ""
-    chain: bool = False
-    beside: str = ""
+    whole: str = ""  # with its list marker, for titles that begin like one
+    year: int | None = None  # of release, if the data contain it
+    number: int | None = None  # the one in its list marker, or the rank in the data
+    score: float | None = None  # in the data; the best is the highest
+    name: str = ""  # what the data or the beginning of the line call the list
+    group: str = ""  # the list that it belongs to, of several in data
+    chain: bool = False  # whether it is a whole ranking in one line: ``[3] > [1] > [2]``
+    beside: str = ""  # what the data say of the entry in other cells or fields
 
 
 _STOP = re.compile(

@@ -1,7 +1,4 @@
-"""Which names of a large catalogue a text may misspell, found without looking at all of them.
-
-Both classes are exact: they leave out no name that a scan would find.
-"""
+"""Which names of a large catalogue a text may misspell: exactly those that a scan would find."""
 
 from __future__ import annotations
 
@@ -45,11 +42,8 @@ class NearWords:
                     self._by_part.setdefault(part, []).append(word)
 
     def near(self, word: str, lengths: Collection[int]) -> list[str]:
-        """The words that this one may misspell, itself left out.
-
-        Args:
-            word: As it is written.
-            lengths: Of the words to find, less that of `word`: any of -1, 0 and 1.
+        """The words that this one may misspell, itself left out, whose lengths less its own are
+        `lengths`: any of -1, 0 and 1.
         """
         from rapidfuzz.distance import OSA
 
@@ -73,16 +67,13 @@ class NearWords:
         ]
 
     def titles(self, written: Sequence[str], *, dated: bool) -> Iterator[tuple[str, ...]]:
-        """All words of titles of this vocabulary that `spelling.is_misspelling` may allow for `written`.
+        """All words of titles of this vocabulary that `spelling.is_misspelling` may allow for
+        `written`.
 
-        A title has at most two other words than the text, each near one of the text's. A word of the
-        text that the vocabulary lacks is in no title, so it is one of the two. A word that it has is
-        correctly spelt: it stands for another only if the text may give the title's year, and only
-        for a longer or a shorter one.
-
-        Args:
-            written: The words of the text.
-            dated: Whether the text gives a year.
+        A title has at most two other words than the text, each near one of the text's. A word of
+        the text that the vocabulary lacks is in no title, so it is one of the two. A word that it
+        has is correctly spelt: it stands for another only if the text may give the title's year
+        (`dated`), and only for a longer or a shorter one.
         """
         strange = {place for place, word in enumerate(written) if word not in self._words}
         if len(strange) > 2:
@@ -136,12 +127,8 @@ class MostSimilar:
             bucket.names.append(name)
 
     def best(self, text: str, least: float, limit: int) -> list[tuple[str, float]]:
-        """The names with the largest similarity (rapidfuzz's `ratio`), the most similar first.
-
-        Args:
-            text: To compare with.
-            least: Least similarity of a name, of 100.
-            limit: Most names. At ties the first of the names win.
+        """The `limit` names with the largest similarity (rapidfuzz's `ratio`), of `least` or more
+        of 100; the first at ties.
         """
         from rapidfuzz import fuzz, process
 
@@ -165,8 +152,6 @@ class MostSimilar:
 
 
 class _OfLength:
-    """The names of one length, and their places among all."""
-
     def __init__(self) -> None:
         self.places = array("i")
         self.names: list[str] = []

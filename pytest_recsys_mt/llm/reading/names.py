@@ -1,7 +1,5 @@
-"""What the words before a list say it is: the ranking, a draft, the candidates once more, reasons.
-
-One table of words in the languages of the models' answers. A name that says several things is taken for the
-first of `ROLES` that it says: "Draft ranking" is a draft, "Reasons for the final ranking" are reasons.
+"""What the words before a list say it is, in the languages of the models' answers; of several
+things the first of `ROLES`.
 """
 
 import re

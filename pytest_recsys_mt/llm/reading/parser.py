@@ -1,9 +1,7 @@
 """Reads a text answer: the items it names, in its order, and the kind of the rest.
 
-The answer is sanitized here, once, and cut into pieces by `layout.pieces`. `comments` finds the end
-of a title, `enumerations` splits several titles, and `titles` finds the item. The parser never uses
-the held-out item. Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and
-`layout.MAX_PIECES`, and stops there.
+Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops
+there.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ class Reading:
     """What was read in an answer.
 
     Attributes:
-        entries: The entries of its final list, best first; those of an ambiguous answer name nothing.
+        entries: Those of its final list, best first; those of an ambiguous answer name nothing.
         rule: Which part of it was taken, and why, in words; empty if nothing was.
         left_out: The other lists of the answer, in words.
         ambiguous: Whether several lists have equal claims.
@@ -197,7 +195,6 @@ def read(
 def _doubt(
     reader: _Reader, found: Sequence[Piece], taken: Sequence[Piece], names: Sequence[str]
 ) -> str:
-    """Why what was taken for the list may not be the answer; see `doubts`."""
     if not reader.items():
         return ""
     chosen = {id(piece) for piece in taken}
@@ -266,7 +263,6 @@ def _doubt(
 
 
 def _why_nothing(entries: Sequence[Entry]) -> str:
-    """Why no item was read, in words; empty for an empty list."""
     if not entries:
         return ""
     if any(comments.is_refusal(entry.text) for entry in entries):
@@ -322,11 +318,7 @@ def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]]
 
 
 class _Reader:
-    """Reads one answer, piece by piece.
-
-    Attributes:
-        entries: Those read so far.
-    """
+    """Reads one answer, piece by piece."""
 
     def __init__(
         self,
@@ -547,7 +539,6 @@ class _Reader:
     # ---- one piece ----
 
     def _read_whole(self, piece: Piece, text: str) -> bool:
-        """Read a piece that is exactly one title."""
         item = self._equal(text, piece.year)
         if item is None and piece.whole and piece.whole != piece.text:
             item = self._equal(comments.unwrapped(piece.whole), piece.year)
@@ -566,7 +557,6 @@ class _Reader:
         return rest if number == str(turn) else ""
 
     def _read_one(self, piece: Piece, text: str) -> None:
-        """Read a piece that names at most one item."""
         self._open = ""
         item = self._beginning(text, piece.year) or self._labelled(text)
         title = "" if item else comments.unknown_title(piece.text)
@@ -621,12 +611,10 @@ class _Reader:
         return item if item is not None and item.id in self._offered else None
 
     def _number(self, text: str) -> Item | None:
-        """The candidate with a given number."""
         match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
         return None if match is None else self._candidate(int(match[1]))
 
     def _candidate(self, number: int) -> Item | None:
-        """The candidate that the prompt gives a number."""
         offered, at = self._candidates or (), number - self._first
         return offered[at] if 0 <= at < len(offered) else None
 

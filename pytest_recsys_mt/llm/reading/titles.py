@@ -62,8 +62,6 @@ _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
 
 
 class _Name(NamedTuple):
-    """One name of one item."""
-
     item: Item
     year: int | None
     text: str
@@ -72,7 +70,6 @@ class _Name(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)  # the items of a catalogue stand in thousands of requests
 def _names(item: Item) -> tuple[tuple[str, _Name], ...]:
-    """All names of an item with their normal forms."""
     title, year = split_year(item.title or item.id)
     if item.year not in (None, year) or not item.title.endswith((")", "]", "）")):
         title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
@@ -103,7 +100,6 @@ class _Group:
 
     @cached_property
     def vocabulary(self) -> Collection[str]:
-        """All words of all names."""
         return self._spelt[1]
 
     @cached_property
@@ -125,13 +121,7 @@ class _Group:
         return MostSimilar(self.by_name)
 
     def maybe_misspelt(self, key: str, spelling: Sequence[str], *, dated: bool) -> Collection[str]:
-        """Every normal form that `best` may return and whose words may be misspelt so.
-
-        Args:
-            key: The normal form of the text.
-            spelling: Its `words`.
-            dated: Whether it gives a year.
-        """
+        """Every normal form that `best` may return and whose words may be misspelt so."""
         if self.closed:
             return [name for name, _ in self.best(key, MIN_SCORE)]
         titles = self._near_words.titles(spelling, dated=dated)
@@ -154,7 +144,6 @@ class _Group:
 
     @cached_property
     def by_main_title(self) -> dict[str, list[_Name]]:
-        """Names with a subtitle by their main title."""
         index: dict[str, list[_Name]] = {}
         for names in self.by_name.values():
             for name in names:
@@ -178,10 +167,7 @@ class _Group:
 
 
 class Scope:
-    """The items of one request in the order they are looked up: offered, history, catalogue.
-
-    `TitleIndex.scope` makes it; it serves all entries of one answer.
-    """
+    """The items of one request in the order they are looked up: offered, history, catalogue."""
 
     def __init__(self, groups: Sequence[_Group], copies: Mapping[str, Item] | None = None) -> None:
         self._groups = groups
@@ -381,30 +367,20 @@ class TitleIndex:
     ) -> Scope:
         """The items of one request; `offered` come first, then `history`, then the catalogue.
 
-        Args:
-            offered: Items that the text was asked to choose among.
-            history: Items that the text was shown.
-            shown: How each of `offered` was shown, if not by its title. Such a name counts only as
-                a whole, and only if it belongs to one item and is no title of another in the
-                request.
+        A name by which one of `offered` was `shown` in place of its title counts only as a whole,
+        and only if it belongs to one item and is no title of another in the request.
         """
         near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
         return Scope([*near, self._catalogue], _copies(offered, shown, near))
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
-        """The item that `text` names, or None.
+        """The item that `text` names, first among `offered`, or None.
 
         Titles are equal by `normalise`, by the title or by another name in its brackets. A year in
-        the text must agree (within `YEAR_SLACK`) and distinguishes remakes. An item among `offered`
-        comes before the rest of the catalogue. Titles that differ in articles, numerals or spelling
-        match only if hardly anything else is possible (`is_misspelling`, `MIN_SCORE`, `MIN_MARGIN`,
-        `LONG`; a single word only among `offered`, or with its year). A title that several years of
-        the catalogue share names none of them.
-
-        Args:
-            text: The title, perhaps with its year in brackets.
-            year: Year of release, if known from elsewhere.
-            offered: Items that the text was asked to choose among.
+        the text must agree (within `YEAR_SLACK`) and distinguishes remakes. Titles that differ in
+        articles, numerals or spelling match only if hardly anything else is possible
+        (`is_misspelling`, `MIN_SCORE`, `MIN_MARGIN`, `LONG`; a single word only among `offered`, or
+        with its year). A title that several years of the catalogue share names none of them.
         """
         return self.scope(tuple(offered)).find(text, year)
 
@@ -412,7 +388,6 @@ class TitleIndex:
 def _copies(
     offered: Sequence[Item], shown: Sequence[Sequence[str]], near: Sequence[_Group]
 ) -> dict[str, Item]:
-    """The items by the normal forms under which only they were shown, without titles of `near`."""
     titles, owners = Scope(near), dict[str, list[Item]]()
     for item, names in zip(offered, shown, strict=bool(shown)):
         spelt = {name: normalise(name) for name in names}

@@ -12,12 +12,7 @@ __all__ = ["Trained"]
 
 @runtime_checkable
 class Trained(Protocol):
-    """A recommender that is trained once and stored on disk.
+    """A recommender that is trained once and stored on disk."""
 
-    Attributes:
-        folder: Folder of the networks; None is among the user's caches.
-        told: Takes how far a training is, in words; None shows a bar if standard error is a terminal.
-    """
-
-    folder: Path | None
-    told: Callable[[str], None] | None
+    folder: Path | None  # of the networks; None is among the user's caches
+    told: Callable[[str], None] | None  # how far a training is, in words; None shows a bar

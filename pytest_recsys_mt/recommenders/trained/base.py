@@ -218,7 +218,7 @@ class TrainedRecommender(ScoringRecommender):
     def _block(
         self, columns: Ints, units: Units, people: Ints | None, candidates: Ints | None
     ) -> Floats:
-        """Scores of up to `BLOCK` histories, padded to exactly that number with empty ones."""
+        """Scores of histories, padded to exactly `BLOCK` with empty ones."""
         lacking = BLOCK - len(columns)
         network = self.network
         network.eval()

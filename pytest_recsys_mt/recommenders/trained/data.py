@@ -26,21 +26,13 @@ FEWEST = 3
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Interactions by user, oldest first within each.
+    """Interactions by user, oldest first within each."""
 
-    Attributes:
-        items: The catalogue in the order of its columns.
-        columns: Item columns of the interactions, shape (n,), sorted by user, then by time.
-        units: Their ratings as shares of the scale, shape (n,).
-        starts: User u has the rows from ``starts[u]`` up to ``starts[u + 1]``; shape (users + 1,).
-        people: Features of the users, shape (users, width), padded by `PAD`; None if none are read.
-    """
-
-    items: tuple[Item, ...]
-    columns: Ints
+    items: tuple[Item, ...]  # in the order of the catalogue's columns
+    columns: Ints  # of items, shape (n,), by user, then by time
     units: Units
-    starts: Ints
-    people: Ints | None = None
+    starts: Ints  # of each user's rows, and the end, shape (users + 1,)
+    people: Ints | None = None  # features, shape (users, width), padded by `PAD`
 
     @classmethod
     def of(cls, dataset: Dataset, catalogue: Catalogue) -> Training:
@@ -86,8 +78,7 @@ class Training:
     def preceding(self, rows: Ints, length: int) -> Ints:
         """Rows of the `length` interactions before each of `rows`, of the same user.
 
-        Returns:
-            Shape (rows, length), oldest first, `PAD` on the left where there are fewer.
+        Shape (rows, length), oldest first, `PAD` on the left where there are fewer.
         """
         places = rows[:, None] + np.arange(-length, 0)
         return np.where(places >= self.starts[self.owners[rows]][:, None], places, PAD)
@@ -101,12 +92,9 @@ class Training:
         return np.where(rows == PAD, np.float32(0), self.units[rows])
 
     def negatives(self, users: Ints, count: int, rng: np.random.Generator) -> Ints:
-        """Items drawn uniformly from those that each user does not have.
+        """Items drawn uniformly from those that each user does not have, shape (users, count).
 
         For a user who has every item, from all items.
-
-        Returns:
-            Shape (users, count).
         """
         drawn = rng.integers(len(self.items), size=(len(users), count))
         open_ = np.diff(self.starts)[users] < len(self.items)
@@ -119,10 +107,8 @@ class Training:
         return drawn
 
     def split_validation(self) -> tuple[Training, Ints]:
-        """The training without the latest interaction of each user who has `FEWEST` or more.
-
-        Returns:
-            The remaining training, and the rows of this training that were held out.
+        """The training without the latest interaction of each user who has `FEWEST` or more, and
+        the rows of this training that were held out.
         """
         sizes = np.diff(self.starts)
         held_out = self.starts[1:][sizes >= FEWEST] - 1

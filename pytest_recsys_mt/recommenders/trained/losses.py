@@ -30,11 +30,8 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def sampled_cross_entropy(positive: Tensor, negative: Tensor) -> Tensor:
-    """-ln of the share of the positive in the softmax over itself and its negatives.
-
-    Args:
-        positive: Scores, shape (n,).
-        negative: Scores, shape (n, negatives); -inf excludes one.
+    """-ln of the share of the positive, shape (n,), in the softmax over itself and its negatives,
+    shape (n, negatives); -inf excludes one.
     """
     together = torch.cat([positive.unsqueeze(1), negative], 1)
     return (torch.logsumexp(together, 1) - positive).mean()

@@ -24,15 +24,10 @@ PAIRS = 2**13
 
 @dataclass(frozen=True)
 class Field:
-    """The active features of one field, each times its value.
+    """The active features of one field, each times its value."""
 
-    Attributes:
-        vector: Their sum, shape (..., dim).
-        own: Their weights, and the products of pairs of them, summed; shape (...).
-    """
-
-    vector: Tensor
-    own: Tensor
+    vector: Tensor  # their sum, shape (..., dim)
+    own: Tensor  # their weights, and products of pairs, summed; shape (...)
 
     @classmethod
     def one(cls, columns: Tensor, weight: Tensor) -> Field:
@@ -163,16 +158,11 @@ class Machine(Network):
         return item, Field.mean(self.genres_of[columns], self.genres.to(dtype))
 
     def _logits(self, asking: Sequence[Field], shown: Tensor) -> Tensor:
-        """Scores of items, shape (n, c), for the asking side."""
         return self.pairs(asking, *self.sides(shown, asking[0].own.dtype))
 
     def pairs(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
-        """Scores of pairs of the asking side, one per row, and an item; shape (n, c).
-
-        Args:
-            asking: Each of shape (n,).
-            item: Shape (n, c), or (c,) for the same items in each row.
-            genres: The same.
+        """Scores of pairs of the asking side, one per row, and items of shape (n, c), or (c,) for
+        all rows; shape (n, c).
         """
         before = Field.joined(asking)
         user = before.vector[:, None, :]

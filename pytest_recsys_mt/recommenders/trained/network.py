@@ -14,12 +14,7 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks. They never know the user: they score by the history, and some of them
-    by the attributes of the user.
-
-    `score` gets histories from `encode`: item columns with `PAD` on the left, and ratings as shares
-    of the scale.
-    """
+    """Base of the networks, which score by the history, and some by the attributes of the user."""
 
     @abstractmethod
     def batches(
@@ -64,18 +59,12 @@ class Network(nn.Module, ABC):
         return self.score_some(columns, units, candidates)
 
     def preview(self, columns: Tensor, units: Tensor, people: Tensor | None) -> Tensor:
-        """Scores for validation, of the whole catalogue after every epoch.
-
-        Networks whose answers take long give nearly the same here at less cost.
-        """
+        """Scores of the whole catalogue for validation, at less cost if answers take long."""
         return self.answer(columns, units, people)
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
-        """Compute, as buffers, what answers need besides the weights.
-
-        Called before each validation and after training, with the training interactions.
-        """
+        """Compute what answers need besides the weights, before each validation and after training."""
 
     @property
     def device(self) -> torch.device:

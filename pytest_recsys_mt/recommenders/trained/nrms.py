@@ -89,12 +89,8 @@ class _Encoder(nn.Module):
         self.query = nn.Linear(query, 1, bias=False)
 
     def forward(self, vectors: Tensor, known: Tensor, dropout: float) -> Tensor:
-        """One vector per row, zeros if nothing in the row is known.
-
-        Args:
-            vectors: Shape (n, width, size).
-            known: Which of them exist, shape (n, width).
-            dropout: Share of the heads' results to leave out.
+        """One vector per row of (n, width, size), zeros if nothing in the row is `known`, (n,
+        width).
         """
         count, width, _ = vectors.shape
         parts = self.mixed(vectors).view(count, width, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
@@ -165,7 +161,6 @@ class _Encoders(Network):
         return users.double() @ self.vectors.double().T
 
     def _encode(self, items: Tensor) -> Tensor:
-        """Vectors of items, shape (n, dim)."""
         # Group titles by length: most have a few words, and the longest has many.
         lengths = self.lengths[items]
         order = torch.argsort(lengths, stable=True)

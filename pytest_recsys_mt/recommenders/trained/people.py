@@ -17,13 +17,10 @@ Feature = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The features of users that a network knows.
+    """The features of users that a network knows, in the order of their numbers.
 
     Each value of each attribute is a separate feature, even a number: 25 and 26 are as different as
     two occupations. An attribute with several values has a feature for each.
-
-    Attributes:
-        features: In the order of their numbers.
     """
 
     features: tuple[Feature, ...]
@@ -39,10 +36,7 @@ class People:
         return {feature: number for number, feature in enumerate(self.features)}
 
     def table(self, users: Sequence[Mapping[str, object]]) -> Ints:
-        """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most).
-
-        Missing attributes, and values that no user of the training data has, are left out.
-        """
+        """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most)."""
         known = [
             sorted({self.numbers[each] for each in _features(user) if each in self.numbers})
             for user in users

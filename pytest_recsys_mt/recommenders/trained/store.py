@@ -1,9 +1,5 @@
-"""Trained weights on disk: trained once, loaded in later runs and in other processes.
-
-A model is a folder, named by the SHA-256 of everything that determines its weights, with two files:
-``weights.safetensors``, and ``model.json``. The latter holds what determines the weights, how the
-training went, and the SHA-256 of the weights. Nothing is pickled. The folder appears completely or
-not at all.
+"""Trained weights on disk, in folders named by the SHA-256 of everything that determines them.
+Nothing is pickled. A folder appears completely or not at all.
 """
 
 import dataclasses
@@ -39,16 +35,10 @@ def key_of(identity: Mapping[str, object]) -> str:
 def obtain(
     folder: Path, identity: Mapping[str, object], network: Network, fit: Callable[[], Report]
 ) -> Report:
-    """Load the weights of `network` from `folder`, or train it and store them there.
+    """Load the weights of `network` from `folder`, or train it by `fit` and store them there.
 
     If several processes want one model, one trains and the others wait. A folder that cannot be
     read, is cut short or was altered counts as absent: it is trained anew and replaced.
-
-    Args:
-        folder: The folder of the models.
-        identity: Everything that determines the weights, as plain data.
-        network: Receives the weights; built already.
-        fit: Trains it.
 
     Raises:
         CacheError: If the folder cannot be written, if others may write to it, or if its content is

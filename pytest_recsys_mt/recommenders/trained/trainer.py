@@ -46,13 +46,12 @@ HARDLY = 0.9
 
 
 class Validation(NamedTuple):
-    """How well the held-out interactions are predicted.
+    """How well the held-out interactions are predicted: the geometric mean of their ranks, by which
+    training stops, and the mean NDCG@10.
 
-    Attributes:
-        rank: The geometric mean of their ranks, lower is better; by this, training stops. Every user
-            moves it, even where the item is far from the top, so it tells two epochs apart that
-            `ndcg` of a thousand users cannot: there, the few that are found or lost by chance decide.
-        ndcg: Mean NDCG@10.
+    Every user moves the mean rank, even where the item is far from the top, so it tells two epochs
+    apart that `ndcg` of a thousand users cannot: there, the few that are found or lost by chance
+    decide.
     """
 
     rank: float
@@ -61,17 +60,8 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a training.
-
-    Attributes:
-        epochs: Most epochs.
-        batch: Examples per step.
-        rate: Adam's step size.
-        decay: Weight decay, as an L2 penalty of the loss (Adam, not AdamW).
-        patience: Epochs without a better validation before training stops, or `SLOWNESS` of those
-            until the best one, if that is more; `PLATEAU` times as many while the best is hardly
-            better than popularity. 0 holds nothing out and trains for all `epochs`.
-        length: Latest items that validation histories show; 0 shows `LONGEST`.
+    """The settings of a training, as those of `TrainedRecommender`; a `length` of 0 shows
+    `LONGEST`.
     """
 
     epochs: int
@@ -84,19 +74,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """The course of a training.
-
-    Attributes:
-        epochs: Number of epochs.
-        best: The epoch whose weights were kept, from 1; the last one without validation.
-        rank: Geometric mean of the ranks in validation after each epoch; empty without validation.
-        ndcg: Validation NDCG@10 after each epoch, likewise.
-        loss: Mean training loss of each epoch.
-        seconds: Total time.
+    """The course of a training; without validation, `best` is the last epoch, and ranks and NDCG
+    are empty.
     """
 
     epochs: int
-    best: int
+    best: int  # the epoch whose weights were kept, from 1
     rank: tuple[float, ...]
     ndcg: tuple[float, ...]
     loss: tuple[float, ...]
@@ -110,17 +93,12 @@ def train(
     seed: int,
     told: Callable[[str], None] | None = None,
 ) -> Report:
-    """Train `network` in place; it ends with the best weights, frozen, in evaluation mode.
+    """Train `network` in place, from its initial weights; it ends with the best ones, frozen, in
+    evaluation mode.
 
     The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
-    whole catalogue without their history. These interactions are not learned from.
-
-    Args:
-        network: With its initial weights, on its device.
-        training: The data to learn from.
-        settings: The settings of the training.
-        seed: Seed of everything random; torch's own generators keep their state.
-        told: Takes how far the training is, in words; None shows a bar if standard error is a terminal.
+    whole catalogue without their history. These interactions are not learned from. The seed is that
+    of everything random; torch's own generators keep their state. `told` is as in `Trained`.
 
     Raises:
         RecommenderError: If the loss is not a finite number.
@@ -182,7 +160,6 @@ def train(
 
 
 def _latest(losses: Sequence[float], curve: Sequence[Validation]) -> str:
-    """What the latest epoch came to, for the progress."""
     loss = f", loss {losses[-1]:.4f}" if losses else ""
     if not curve:
         return loss

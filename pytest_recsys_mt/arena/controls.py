@@ -37,13 +37,7 @@ Planted = Callable[[tuple[Item, ...], Request, Arena, Asked, Generator], tuple[I
 
 @dataclass(frozen=True)
 class Control:
-    """A planted bad list.
-
-    Attributes:
-        says: What a judge must do, in words.
-        bad: What is in the bad list, in words.
-        planted: Makes it.
-    """
+    """A planted bad list."""
 
     says: str
     bad: str
@@ -136,7 +130,6 @@ def _repeated(
 def _drawn(
     size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator
 ) -> tuple[Item, ...]:
-    """Items that the user never chose."""
     met = asked.request.known.union(asked.past, asked.relevant)
     known = arena.ours.context.items
     found: list[Item] = []

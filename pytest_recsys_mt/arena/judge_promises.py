@@ -36,13 +36,10 @@ class JudgePromise:
     """A promise of a judge.
 
     Attributes:
-        says: The promise in words.
         fault: The behaviour of a judge that breaks it.
         measures: The mean effect in words; see `verdict.Verdict`.
         kind: What is promised of the mean effect.
-        comparisons: Makes them from the lists of one user.
         effect: Computes the effect of a user from the points of these comparisons.
-        reach: The smallest and the largest possible effect.
     """
 
     says: str

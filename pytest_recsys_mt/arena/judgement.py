@@ -55,7 +55,6 @@ def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:
 
 
 def _winner(value: Any) -> Winner | None:
-    """The verdict that a text states, if it states exactly one."""
     if not isinstance(value, str):
         return None
     said = _plain(value)
@@ -86,7 +85,6 @@ def _score(value: Any) -> float | None:
 def _fields(
     text: str, aspects: Sequence[Aspect], read: Callable[[Any], Read | None]
 ) -> tuple[dict[str, Read], dict[str, str]]:
-    """The value of each aspect, if it has exactly one; and the reasons."""
     names = {_key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)}
     text = sanitize(text[:_MOST])
     said: dict[str, list[tuple[Any, str]]] = {}
@@ -107,7 +105,6 @@ def _fields(
 
 
 def _parted(value: Any) -> tuple[Any, str]:
-    """The verdict or score in a field, and the reason beside it."""
     if isinstance(value, Mapping):
         inside = value.get("winner", value.get("score"))
         return inside, value["reason"] if isinstance(value.get("reason"), str) else ""

@@ -118,7 +118,6 @@ class LanguageJudge:
         return [said[at] for at in range(len(questions))]
 
     def _profiles(self, requests: Sequence[Request]) -> list[str]:
-        """A description of each user; empty without a profiler."""
         if self._profiler is None:
             return [""] * len(requests)
         completions = self._profiler.complete(*map(profile_prompt, requests))

@@ -38,7 +38,6 @@ class Heard:
 
     Attributes:
         rows: Positions of the users who were asked about, among the given ones.
-        judgements: The judgements of each of them, in the order of their comparisons.
         not_applicable: Why other users have no such comparison, with their number.
         errors: Why the judge's calls for other users failed, with their number.
     """
@@ -70,9 +69,7 @@ class Questioning:
     """The questions of one test. Each user is asked about once, however often the test looks again.
 
     Args:
-        arena: The arena with the judge.
         name: Of the test; it seeds what is drawn for a user.
-        make: Makes the comparisons.
         aspect: What will be read. A judge of each aspect by itself is asked for the whole alone if
             that is enough.
     """

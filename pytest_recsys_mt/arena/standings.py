@@ -173,7 +173,6 @@ class Standings:
         return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
 
     def _known(self) -> dict[str, Floats]:
-        """The metrics that all recommenders have."""
         return {
             metric: np.array(values, np.float64)
             for metric, values in self.metrics.items()
@@ -181,7 +180,6 @@ class Standings:
         }
 
     def _by_aspect(self) -> dict[str, dict[str, Any]]:
-        """For each aspect the strengths, and their correlation with each metric."""
         out = {}
         for name, table in self.aspects.items():
             if not len(table.users):

@@ -40,7 +40,6 @@ class Finding:
     """The change of one verdict since the baseline.
 
     Attributes:
-        nodeid: Id of the test in this run.
         relation, oracle, metric: Those of the verdict.
         change: See `Change`.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
@@ -53,7 +52,6 @@ class Finding:
         p_better: P-value of the hypothesis that it is not better by more than the margin.
         p_holm: `p_worse` after Holm's correction.
         users: Number of users, or of questions, in both runs.
-        reason: Why it is ungated, inconclusive or suspicious.
         suspicious: A larger improvement than this is suspicious; None for no limit.
         early: Whether the other run stopped asking before this one, when its verdict was clear.
     """
@@ -111,14 +109,7 @@ def addresses(rows: Iterable[Row]) -> list[str]:
 
 
 def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float) -> list[Finding]:
-    """The change of every verdict.
-
-    Args:
-        old: Rows of one model of the baseline.
-        new: Rows of one model of this run.
-        policy: Says what gates, and with which margin.
-        alpha: Error rate of a claim, and of all regressions that gate together.
-    """
+    """The change of every verdict."""
     before = dict(keyed(old))
     compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
     claims = [each for each in compared if isinstance(each, _Claim)]
@@ -165,13 +156,7 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A change that a test must decide.
-
-    Attributes:
-        finding: The facts so far.
-        mean: How much worse the mean is, for all users.
-        margin: How much worse is still no regression.
-    """
+    """A change that a test must decide: the facts so far, how much worse the mean is, and how much is allowed."""
 
     finding: Finding
     mean: Mean
@@ -229,10 +214,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
-    """For each user whose value one run could not read, before which user with two values they stand.
-
-    Such a user counts against every claim; one whom a run did not ask, or who has no value in it, does not count.
-    """
+    """For each user whose value one run could not read, before which user with two values they stand."""
     before, after = unknown_of(old), unknown_of(new)
     lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
     # In the order drawn: an unread user stands before the user of that number among those with a value.
@@ -359,22 +341,18 @@ class _Farther(Mean):
         self._means = {(s, t): _mean(s, new, t, old) for s in (1, -1) for t in (1, -1)}
 
     def lower(self, alpha: float) -> float:
-        """See `Mean`."""
         bounds = {signs: mean.lower(alpha / 2) for signs, mean in self._means.items()}
         return max(min(bounds[s, t] for t in (1, -1)) for s in (1, -1))
 
     def upper(self, alpha: float) -> float:
-        """See `Mean`."""
         bounds = {signs: mean.upper(alpha / 2) for signs, mean in self._means.items()}
         return min(max(bounds[s, t] for s in (1, -1)) for t in (1, -1))
 
     def p_at_most(self, value: float) -> float:
-        """See `Mean`."""
         p = {signs: mean.p_at_most(value) for signs, mean in self._means.items()}
         return min(1.0, 2 * min(max(p[s, t] for t in (1, -1)) for s in (1, -1)))
 
     def p_at_least(self, value: float) -> float:
-        """See `Mean`."""
         p = {signs: mean.p_at_least(value) for signs, mean in self._means.items()}
         return min(1.0, 2 * min(max(p[s, t] for s in (1, -1)) for t in (1, -1)))
 

@@ -327,12 +327,7 @@ class Readable(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """The selected tests that did not run because of ``--recsys-effort``.
-
-    Attributes:
-        effort: What was asked for.
-        tests: How many tests that left out.
-    """
+    """The selected tests that did not run because of ``--recsys-effort``."""
 
     effort: str
     tests: int

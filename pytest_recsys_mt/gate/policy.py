@@ -58,16 +58,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What applies to some rows instead of the general policy.
-
-    Attributes:
-        choice: The rows.
-        gates: Whether they count.
-        reason: Why they do not count.
-        margin: As `Policy.margin`.
-        suspicious: As `Policy.suspicious`.
-        vacuous: As `Policy.vacuous`.
-    """
+    """What applies to some rows instead of the general policy."""
 
     choice: Choice
     gates: bool = True
@@ -79,13 +70,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A known violation, which passes for a while.
-
-    Attributes:
-        choice: The tests.
-        until: The last day on which it passes.
-        reason: Why it exists.
-    """
+    """A known violation, which passes for a while."""
 
     choice: Choice
     until: datetime.date

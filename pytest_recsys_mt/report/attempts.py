@@ -24,12 +24,7 @@ class Attempt:
     """One run of a test.
 
     Attributes:
-        worker: The worker that ran it; None for this process.
-        rows: Its rows.
-        failed: The phases that failed.
-        ended: Whether the test's own code ended.
         repeated: Whether it was run again because of its reports.
-        closed: Whether all its reports are in.
     """
 
     worker: object
@@ -57,11 +52,7 @@ class Attempt:
 
 @dataclass
 class Result:
-    """The result of one test.
-
-    Attributes:
-        attempts: In the order they began.
-    """
+    """The result of one test."""
 
     attempts: list[Attempt] = field(default_factory=list)
 
@@ -97,11 +88,7 @@ class Result:
 
 
 def results_of(reports: Iterable[Any]) -> Mapping[str, Result]:
-    """The reported tests, by their node ids.
-
-    Args:
-        reports: The reports of the tests, in the order of arrival.
-    """
+    """The reported tests by their node ids, from the reports in the order of arrival."""
     results: dict[str, Result] = {}
     for report in reports:
         results.setdefault(report.nodeid, Result()).take(report)

@@ -245,7 +245,6 @@ def _in_order(
 
 
 def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
-    """A diff of two texts by lines, and within the lines that change a little."""
     hunks: list[Hunk] = []
     matcher = difflib.SequenceMatcher(None, old, new)
     for tag, a, b, c, d in matcher.get_opcodes():

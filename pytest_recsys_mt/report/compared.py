@@ -41,13 +41,7 @@ COLUMNS = (
 
 
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
-    """Write every changed verdict, and the number of unchanged ones.
-
-    Args:
-        reporter: Writes to the terminal.
-        comparison: The comparison from the record.
-        rows: The rows of the record.
-    """
+    """Write every changed verdict, and the number of unchanged ones."""
     where = comparison["baseline"] or "this run"
     title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
     reporter.write_sep("=", shorten(one_line(title), 74))

@@ -16,10 +16,6 @@ def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
     """Why a run as a whole is partial, one sentence each; empty for a complete run.
 
     A run of selected tests (``-k``) is complete: a comparison sees which tests it lacks.
-
-    Args:
-        session: The session at its end.
-        uncollected: Files that could not be collected.
     """
     found = []
     stopped = session.shouldfail or session.shouldstop
@@ -40,10 +36,6 @@ def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
     """The tests that should have given a verdict but have no row, one sentence per fault.
 
     A skipped test has a row. A test that passed without a verdict asked and judged by itself.
-
-    Args:
-        collected: Tests that ask a recommender.
-        results: The results of all tests.
     """
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(collected):

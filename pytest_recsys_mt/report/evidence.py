@@ -35,12 +35,7 @@ MOST_ROWS = 3
 
 
 def evidence(row: Row, where: str = "") -> list[str]:
-    """The smallest example and some users of one row, in lines of 80 columns.
-
-    Args:
-        row: The row, as in the record.
-        where: The file in which the rest stands; empty if the run writes none.
-    """
+    """The smallest example and some users of one row, in lines of 80 columns; `where` is the file with the rest."""
     shrunk = row.get("shrunk")
     users = [each for each in row["examples"] if not each.get("keeps")] or row["examples"][:1]
     if shrunk is not None:
@@ -97,7 +92,6 @@ def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[
 
 
 def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
-    """One part of a request: its name, and its lines behind their marks."""
     rows = []
     for mark, text in lines[:MOST_OF_A_PART]:
         rows += _rows(mark, text)
@@ -121,7 +115,6 @@ def _rows(mark: str, text: str) -> list[str]:
 
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
-    """The smallest example: the whole request, what is changed in it, and both answers."""
     source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
     size = f"{len(source['history'])} of {whole['history']} history items"
     if whole["candidates"] is not None and source["candidates"] is not None:
@@ -166,7 +159,6 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _answers(source: Sequence[str], followup: Sequence[str], alone: bool) -> Iterator[str]:
-    """The answer of one side, or those of both, left and right."""
     if alone:
         yield f"{'':4}answer"
         for place, title in enumerate(_lines(source or followup), 1):
@@ -187,7 +179,6 @@ def _lines(titles: Sequence[str]) -> tuple[str, ...]:
 
 
 def _wrote(*sides: Mapping[str, Any] | None) -> Iterator[str]:
-    """The first lines of what a text model wrote, as it wrote them."""
     for name, side in zip(("source", "follow-up"), sides, strict=True):
         text = (side or {}).get("text")
         if not text:

@@ -25,9 +25,7 @@ class Unsettled:
     """A row that does not simply hold, or the first of several that got no verdict for one reason.
 
     Attributes:
-        row: The row.
         place: Where it stands: the name of its test, and its oracle.
-        sentence: What to say of it.
     """
 
     row: Row

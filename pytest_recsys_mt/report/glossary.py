@@ -18,9 +18,6 @@ class Entry:
     """One entry of the glossary.
 
     Attributes:
-        name: The word as reports use it.
-        title: The word in full.
-        text: What it means.
         own: Whether it has a title of its own, which can stand for the name.
     """
 
@@ -115,7 +112,6 @@ def _used(names: Iterable[str]) -> set[str]:
 
 @cache
 def _documented() -> Mapping[str, Entry]:
-    """Measures, similarities and oracles by name, in the words of their docstrings."""
     return MappingProxyType(
         {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
     )

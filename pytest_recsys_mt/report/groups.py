@@ -36,13 +36,7 @@ def looks_broken(row: Row) -> bool:
 
 
 def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
-    """Write a table of the groups of each row on the terminal.
-
-    Args:
-        reporter: Writes to the terminal.
-        rows: The rows of one suite and one recommender.
-        every: Whether rows without a group beyond the limit are told too.
-    """
+    """Write a table of the groups of each row, of rows without a group beyond the limit only with `every`."""
     for row, name in named(rows):
         if row.get("slices") and (every or looks_broken(row)):
             reporter.write_line(f"{name}, by group of users:")

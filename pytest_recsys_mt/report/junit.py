@@ -45,12 +45,6 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
       make a map of them, so those of a test's second verdict end in ``.2``.
     * a test case for the gate, if one was requested, or if it fails although no test does: readers
       of the file alone must see that.
-
-    Args:
-        path: Path of the file.
-        document: The record.
-        config: The config of the run.
-        gate: Whether a gate was requested.
     """
     tree = ElementTree.parse(path)
     by_case: dict[tuple[str, str], list[Row]] = {}
@@ -74,7 +68,6 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
 
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
-    """Class name and name of a test in pytest's file."""
     file, names, _ = parts_of(nodeid)
     module = re.sub(r"\.py$", "", file.replace("/", "."))
     in_brackets = nodeid.removeprefix(function_of(nodeid))  # they may be empty

@@ -125,9 +125,6 @@ class Record:
     """Collects rows and calls from the test reports of all workers.
 
     Attributes:
-        settings: The settings of the run.
-        incomplete: Why the run is partial, when its tests ended.
-        unwritten: Which reports could not be written, and why.
         written: The files of the reports that were, as the user named them.
         notes: What was done to the data, and how recommenders were asked otherwise than the user said.
         answers: One row for each answer to a multiple-choice question, once the document is made.
@@ -285,7 +282,6 @@ class Record:
         return {**document, "gate": self._gate(document)}
 
     def _gate(self, document: Facts) -> Decision:
-        """The gate's result for the run."""
         settings = self.settings
         policy = settings.policy or Policy()
         alpha = policy.alpha or settings.alpha
@@ -320,7 +316,6 @@ UNREAD_SHOWN = 3
 
 
 def _summed(readings: Collection[Reading]) -> Readable:
-    """What was read in all answers of one recommender."""
     kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
     unread = [read for read in readings if "text" in read]
     shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]

@@ -45,11 +45,7 @@ def folded(name: str, width: int) -> list[str]:
 
 
 def distinct_names(rows: Sequence[Row]) -> list[str]:
-    """The name of each row, with what tells it from rows of the same name.
-
-    Args:
-        rows: Rows of one suite and one recommender.
-    """
+    """The name of each row of one suite and one recommender, with what tells it from rows of the same name."""
     names = [name_of_row(row) for row in rows]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):

@@ -23,20 +23,13 @@ Sums = dict[str, Any]
 
 @dataclass
 class _Row:
-    """What one row of the bill has of calls.
-
-    Attributes:
-        calls: All facts on each call that counts here.
-        attempts: The facts on the attempts that count here.
-        purpose: Why they are asked, if not for the tests themselves; see `causes.BESIDE`.
-    """
+    """One row of the bill: all facts on its calls, its attempts, and their purpose if it is one of `BESIDE`."""
 
     calls: list[list[CallFact]]
     attempts: list[CallFact]
     purpose: str = ""
 
     def sums(self) -> Sums:
-        """The numbers of the row."""
         results = [facts[-1] for facts in self.calls]
         counted = [] if self.purpose else [each for each in results if not each.again]
         states = [result.state for result in counted]
@@ -64,14 +57,9 @@ class _Row:
 def spent(
     facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
 ) -> Calls:
-    """The calls of a run.
+    """The calls of a run: those in `facts` by their keys, and those `planned` and not needed.
 
     A call counts in the row of its cause. So does its first attempt; further ones count as ``retry``.
-
-    Args:
-        facts: All facts on each call, by its key.
-        causes: Who asked for it.
-        planned: Keys of the calls that the tests planned and did not need.
     """
     known = {key: of_one_call(each) for key, each in facts.items()}
     found: dict[tuple[str, str, int], _Row] = {}

@@ -44,11 +44,7 @@ def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
 
 
 def markdown(document: Document) -> str:
-    """The run as GitHub's Markdown.
-
-    Args:
-        document: The record.
-    """
+    """The run as GitHub's Markdown."""
     gate = document["gate"]
     lines = [
         f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
@@ -91,7 +87,6 @@ def cell(text: str) -> str:
 
 
 def _entry(entry: Unsettled, several: bool) -> str:
-    """A verdict that does not hold: its word, its sentence, and where it stands."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     return (
@@ -117,7 +112,6 @@ def _reasons(document: Document) -> list[str]:
 
 
 def _green(rows: Sequence[Row]) -> list[str]:
-    """What holds, folded: a table of each suite and recommender."""
     key = lambda row: (row["suite"], row["model"])
     kept = [row for row in rows if state_of(row) == "holds"]
     lines = []

@@ -36,10 +36,7 @@ class Column:
     """A column: its heading, and what it says of a row with its name.
 
     Attributes:
-        heading: The heading.
-        text: From a row and its name to a cell.
         words: Whether its cells are words, which may take several lines.
-        marked: Whether it has the colour of its line.
     """
 
     heading: str
@@ -111,11 +108,7 @@ def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> N
 
 
 def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
-    """Write rows of one suite, each with the verdicts of all recommenders beside each other.
-
-    Returns:
-        Whether there is room for them; else nothing was written.
-    """
+    """Write rows of one suite, each with the verdicts of all recommenders; False if there is no room for them."""
     of_model = {model: [row for row in rows if row["model"] == model] for model in models}
     lines: dict[tuple[str, ...], dict[str, Row]] = {}
     for model, own in of_model.items():
@@ -158,14 +151,7 @@ def write_cells(
     cells: Sequence[Sequence[str]],
     colours: Sequence[Mapping[str, bool]] = (),
 ) -> None:
-    """Write lines of cells below their headings; columns of words share the room that the others leave.
-
-    Args:
-        reporter: Writes to the terminal.
-        columns: The columns.
-        cells: The cells of each line.
-        colours: The colour of each line.
-    """
+    """Write lines of cells below their headings; columns of words share the room that the others leave."""
     widths = _widths(columns, cells)
     wordy = [place for place, column in enumerate(columns) if column.words]
     room = WIDTH - (len(columns) - 1) - sum(w for p, w in enumerate(widths) if p not in wordy)

@@ -104,7 +104,6 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 def _title(models: Sequence[str], data: str) -> str:
-    """What was tested; how many models if their names do not fit."""
     names = one_line(", ".join(models)) or "no model"
     if len(names) + len(data) > 50 and len(models) > 1:
         names = f"{len(models)} models"
@@ -112,7 +111,6 @@ def _title(models: Sequence[str], data: str) -> str:
 
 
 def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
-    """Write one verdict that does not hold: its word, where it stands, what was promised, what was seen."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
@@ -134,7 +132,6 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
 def _tables(
     reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
 ) -> None:
-    """Write the verdicts of each suite: one table for all recommenders where there is room."""
     judged = [row for row in rows if row["status"] != "not-applicable"]
     by_suite = sorted(judged, key=lambda row: row["suite"])
     for suite, of_suite in groupby(by_suite, key=lambda row: row["suite"]):
@@ -153,7 +150,6 @@ def _tables(
 
 
 def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
-    """Write how many verdicts of each suite hold, and so on; suites that do not apply are left out."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in sorted(rows, key=lambda row: (row["suite"], row["model"])):
         key = (row["suite"], row["model"] if several else "")
@@ -194,7 +190,6 @@ def _wrapped(text: str, following: str, first: str = "") -> list[str]:
 
 
 def _spent(calls: Calls) -> str:
-    """The counts of the calls, and the cost of those made."""
     text = (
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
         f"{calls['failed']} failed"
@@ -247,7 +242,6 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
 
 
 def _share(name: str, sums: Mapping[str, Any]) -> str:
-    """What a suite, a model or a purpose took: the requests that were sent, and their cost."""
     told = [f"{sums['attempts']} sent"] if sums["attempts"] else []
     if sums["cached"]:
         told.append(f"{sums['cached']} cached")
@@ -257,7 +251,6 @@ def _share(name: str, sums: Mapping[str, Any]) -> str:
 
 
 def _cost(calls: Calls) -> str:
-    """The cost of the calls, as far as known."""
     text = cost(calls) or "cost unknown"
     if calls["usd"] is None and calls["usd_at_most"] is not None:
         unknown = calls["unknown_cost"]

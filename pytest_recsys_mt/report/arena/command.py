@@ -28,10 +28,6 @@ STYLE = (
 def write_arena(record: Path, output: Path | None) -> None:
     """Write the page of an arena.
 
-    Args:
-        record: As ``--recsys-json`` wrote it.
-        output: The file; its ending says the format. None prints Markdown.
-
     Raises:
         DataError: If the record cannot be read or has no arena, or the file cannot be written.
     """
@@ -95,7 +91,6 @@ def _section(table: Table) -> str:
 
 
 def _drawing(table: Table) -> str:
-    """Stacked or single bars, a row of the table each."""
     if not table.drawn:
         return ""
     numbers = [
@@ -150,5 +145,4 @@ def _in_html(text: str) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """The text with what Markdown reads as its own written as character references."""
     return re.sub(r"[\\`*_<>|\[\]&#!]", lambda mark: f"&#{ord(mark[0])};", one_line(text))

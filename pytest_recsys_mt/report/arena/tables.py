@@ -27,10 +27,6 @@ class Table:
     """A table, and how it is drawn.
 
     Attributes:
-        title: What it shows.
-        columns: The first names the rows.
-        rows: One cell a column.
-        note: What a reader should know.
         drawn: Whether rows are stacked shares, or each number a bar; empty for no drawing.
         bars: The columns that are drawn, by their numbers.
     """

@@ -37,8 +37,6 @@ class Answer:
     """The answer.
 
     Attributes:
-        good: Whether the release may go ahead.
-        sentence: The answer and why.
         further: The reasons that no test of the page shows.
         blocking: The rows that stand in the way.
     """

@@ -28,9 +28,7 @@ class Published:
     """Published values of a paper, with those of the run if a column has our metric's name.
 
     Attributes:
-        source: Where they are published.
         columns: The first one names the rows.
-        rows: As published.
         ours: The same columns for the models of this run; empty texts without a measurement.
     """
 

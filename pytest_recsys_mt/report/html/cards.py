@@ -202,7 +202,6 @@ def _told_apart(row: Row) -> str:
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
-    """The numbers of a row, under their names in the record."""
     effect = words.effect_of(row)
     metric, value, _ = measured(row)
     facts = [("oracle", row["oracle"])]

@@ -38,9 +38,7 @@ class Beside:
     """One model's verdict.
 
     Attributes:
-        card: The verdict.
         symbol, word: How it compares with the first model's; empty for the first model.
-        worse: By how much it is worse; empty if unknown.
         sure: How sure that is, or why it is unknown.
         within: What "no worse" leaves open, in words after it.
         step: What it judges within its test; empty if all models of the line judge the same.
@@ -60,7 +58,6 @@ class Across:
     """One verdict across the models, None where a model has none.
 
     Attributes:
-        lead: The first of them.
         one_step: Whether all of them judge the same step of the test.
     """
 
@@ -75,9 +72,6 @@ class Matrix:
     """All verdicts of several models.
 
     Attributes:
-        models: The models; the others are compared with the first.
-        lines: The verdicts that differ.
-        others: All other verdicts.
         notes: The kind of bounds of the differences; why models cannot be compared.
     """
 

@@ -40,12 +40,7 @@ def require_html() -> None:
 
 
 def write_report(document: Mapping[str, object], path: Path) -> None:
-    """Write the report of a record to `path`, completely or not at all.
-
-    Raises:
-        DataError: If `document` is not a record.
-        MissingExtraError: If the libraries that draw the report are not installed.
-    """
+    """Write the report of a record to `path`, completely or not at all."""
     write_page(render(document), path)
 
 

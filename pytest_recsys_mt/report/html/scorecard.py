@@ -30,11 +30,8 @@ class Cell:
     """What came of some rows of one model.
 
     Attributes:
-        state: The most important state of them.
-        counts: How many rows are in which state.
         sure: How sure the most important state is.
         link: Where the rows in that state stand, for a link.
-        figures: The dimensions that they measure, with their values.
     """
 
     state: State

@@ -26,11 +26,7 @@ class Run:
 
     Attributes:
         number: From 1, in the order in which the runs began.
-        name: The file.
         when: When the run began; empty if the record does not say.
-        record: The record.
-        answer: The gate's answer.
-        counts: How many rows are in which state.
         differs: Why it cannot be compared with the run before it; empty if it can.
     """
 
@@ -48,12 +44,9 @@ class Track:
     """One verdict across the runs.
 
     Attributes:
-        key: Its id on the page.
-        cards: The verdict of each run; None where a run has none.
         now: That of the last run that has one.
         story: The states it was in, in words.
         changed: Whether its state changed between runs that can be compared.
-        drawing: Its values, with their bounds and the limit.
     """
 
     key: str
@@ -71,11 +64,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Trend:
-    """All runs and verdicts.
-
-    Attributes:
-        named: Whether verdicts are of several models.
-    """
+    """All runs and verdicts."""
 
     named: bool
     runs: Sequence[Run]
@@ -136,7 +125,6 @@ def _keyed(cards: Sequence[Card], named: bool) -> Iterator[tuple[tuple[str, *Key
 
 
 def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool) -> None:
-    """Check that every record shares a test, of one model if it is `named`, with another one."""
     tests = [
         {key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held
     ]
@@ -154,7 +142,6 @@ def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named:
 
 
 def _differences(old: Document, new: Document) -> list[str]:
-    """Why values of two runs cannot be compared, one text each."""
     before, after = _facts(old), _facts(new)
     return [
         f"other {name}: {_short(before[name])} then, {_short(after[name])} now"

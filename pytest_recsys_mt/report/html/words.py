@@ -32,9 +32,6 @@ class State:
 
     Attributes:
         key: For filters and colours.
-        label: The word that people read.
-        symbol: Shown beside the word.
-        heading: The heading above all rows in this state.
         bad: Whether it counts against the recommender, or the test.
     """
 
@@ -85,13 +82,7 @@ def chance(p_value: float) -> str:
 
 
 def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
-    """The verdict as sentences: the result, its certainty, and what would settle it.
-
-    Args:
-        row: A row of the record.
-        alpha: Error rate of each claim, if the record has it.
-        judged: How many claims of this run were corrected together.
-    """
+    """The verdict as sentences: the result, its certainty, and what would settle it."""
     value = measured(row).value
     status, reason = row["status"], row.get("reason") or ""
     interval = row.get("interval")
@@ -116,7 +107,6 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
 
 
 def _vacuously(row: Row) -> list[str]:
-    """What the recommender does not read, of a promise that holds for that."""
     if not document.vacuous_of(row):
         return []
     known = wording.vacuously(row["vacuous"], row["details"].get("unread") or {})

@@ -39,8 +39,6 @@ class Cell:
 
     Attributes:
         value: The value of the metric, or the effect.
-        interval: The bounds of its verdict; None if it has none.
-        status: The verdict.
         best: Whether no model of the board reached more.
         ahead: The models that it is ahead of.
     """
@@ -58,13 +56,10 @@ class Line:
 
     Attributes:
         table: What its table is called: its test and metric, or what its row says.
-        name: Its name in the table.
-        metric: What is measured.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
         cells: By model; a model without a value has none.
         published: Published values by their models.
         baselines: Values of simple rules on the same questions, by their names.
-        place: Where it stands in its table.
     """
 
     table: str
@@ -82,10 +77,6 @@ class Spent:
     """What the answers of one model took in a suite; None where it is not known.
 
     Attributes:
-        calls: Distinct calls.
-        tokens: Of prompts and answers together.
-        usd: Their cost.
-        seconds: The time of the answers.
         missed: Share of the answers in which no choice could be read.
     """
 
@@ -101,14 +92,9 @@ class Board:
     """One suite on one data set.
 
     Attributes:
-        models: Those that were run, in the order of the records.
-        published: Those whose values are printed elsewhere.
-        sources: Where these are printed.
-        lines: The measures.
         alpha: Chance that any model is wrongly called ahead on this board.
         pairs: Pairs of models with a value of the same measure, over all measures.
         compared: How many of them were compared; the others have no values of the same users.
-        spent: By model.
         baselines: Names of the simple rules with a value on the same questions.
         partial: Why records of it are partial, by their names.
     """
@@ -193,7 +179,6 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
 
 
 def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document) -> None:
-    """Refuse a record whose questions of one test are others than those of a record before."""
     asked = {
         key: (digest, model)
         for model, held in pool.rows.items()

@@ -27,12 +27,6 @@ from pytest_recsys_mt.sanitize import one_line
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
     """Write a paper's tables with the values of some records.
 
-    Args:
-        suite: The suite that the paper belongs to.
-        records: As ``--recsys-json`` wrote them.
-        output: The file; its ending says the format. None prints Markdown.
-        name: The only table; empty for all that the records fill.
-
     Raises:
         DataError: If a record cannot be read, none fills a table, or the file cannot be written.
     """
@@ -59,11 +53,7 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
 
 
 def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
-    """Check that records can stand in one table: nothing but their models and tests may differ.
-
-    Raises:
-        DataError: If two have other data, another seed or other options. The message names them.
-    """
+    """Check that records can stand in one table: nothing but their models and tests may differ."""
     first = documents[0]
     for path, document in zip(paths[1:], documents[1:], strict=True):
         ours, theirs = _about(first), _about(document)
@@ -85,7 +75,6 @@ def _about(document: Document) -> dict[str, object]:
 
 
 def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
-    """The table, and the agreement of its columns if it asks for it."""
     names, taus = agreements(found)
     if not names:
         return [_sheet(found, text)]

@@ -1,9 +1,7 @@
 """Reads a language model's judgement: exactly one verdict per aspect, or none.
 
-An answer is read as a JSON object if it contains one, else line by line. A line counts only if it
-begins with the name of an aspect and a colon, and says one thing after it. An aspect with two
-different verdicts has none. So "A wins" in the middle of a sentence never counts as a verdict, and
-unreadable parts are missing rather than guessed.
+A verdict is a field of the answer's JSON object or follows an aspect's name and a colon at the start of a line, so
+"A wins" in the middle of a sentence is none.
 """
 
 import json

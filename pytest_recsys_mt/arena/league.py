@@ -33,7 +33,6 @@ class League:
 
     Attributes:
         systems: The answers of each to the same requests, by name; three or more.
-        aspects: Judged besides the overall quality.
         design: As in `Arena`.
     """
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
@@ -47,8 +48,14 @@ class Heard:
     not_applicable: Counter[str]
     errors: Counter[str]
 
-    def read(self, aspect: str = OVERALL) -> tuple[NDArray[np.intp], list[Points], Counter[str]]:
-        """The users of whom every judgement can be read, their points, and why others are left out.
+    def effects(
+        self,
+        effect: Callable[[Points], float],
+        reach: tuple[float, float],
+        aspect: str = OVERALL,
+        shown: Mapping[str, Callable[[Points], float]] = MappingProxyType({}),
+    ) -> Effects:
+        """The effects, and what else is `shown`, of the users of whom every judgement can be read.
 
         What cannot be read has a limit of its own, and is not held against the judge elsewhere.
         """
@@ -62,7 +69,17 @@ class Heard:
                 continue
             rows.append(row)
             points.append([POINTS[winner] for winner in winners])
-        return np.array(rows, np.intp), points, left_out
+        values: dict[str, Any] = {
+            name: np.array([of(each) for each in points], np.float64)
+            for name, of in {"effect": effect, **shown}.items()
+        }
+        return Effects(
+            rows=np.array(rows, np.intp),
+            reach=reach,
+            not_applicable=left_out,
+            errors=self.errors,
+            **values,
+        )
 
 
 class Questioning:

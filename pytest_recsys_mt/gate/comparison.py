@@ -1,12 +1,7 @@
-"""Compares two runs, test by test and user by user.
+"""Compares two runs, test by test, by the difference of each user's two values.
 
-Both runs ask every user the same, so the difference of a user's two values counts. Values of an
-aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
-all users, whose pseudo-values are the differences of theirs. They have no bounds of their own, so a
-record's ``reach`` contains the values that occurred.
-
-A claim of one comparison has the error rate of the policy. "regressed" and "improved" hold after
-Holm's correction over all comparisons that gate. The bounds shown are at the deciding level.
+Values of an aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
+all users, whose pseudo-values are the differences of theirs.
 """
 
 from __future__ import annotations
@@ -338,23 +333,21 @@ class _Farther(Mean):
 
     def __init__(self, new: _Side, old: _Side) -> None:
         self.estimate = float(abs(new.values.mean()) - abs(old.values.mean()))
-        self._means = {(s, t): _mean(s, new, t, old) for s in (1, -1) for t in (1, -1)}
+        # A row for each sign of the new mean, a column for each of the old one.
+        self._means = [[_mean(s, new, t, old) for t in (1, -1)] for s in (1, -1)]
 
     def lower(self, alpha: float) -> float:
-        bounds = {signs: mean.lower(alpha / 2) for signs, mean in self._means.items()}
-        return max(min(bounds[s, t] for t in (1, -1)) for s in (1, -1))
+        return max(min(mean.lower(alpha / 2) for mean in row) for row in self._means)
 
     def upper(self, alpha: float) -> float:
-        bounds = {signs: mean.upper(alpha / 2) for signs, mean in self._means.items()}
-        return min(max(bounds[s, t] for s in (1, -1)) for t in (1, -1))
+        return min(max(row[at].upper(alpha / 2) for row in self._means) for at in (0, 1))
 
     def p_at_most(self, value: float) -> float:
-        p = {signs: mean.p_at_most(value) for signs, mean in self._means.items()}
-        return min(1.0, 2 * min(max(p[s, t] for t in (1, -1)) for s in (1, -1)))
+        return min(1.0, 2 * min(max(mean.p_at_most(value) for mean in row) for row in self._means))
 
     def p_at_least(self, value: float) -> float:
-        p = {signs: mean.p_at_least(value) for signs, mean in self._means.items()}
-        return min(1.0, 2 * min(max(p[s, t] for s in (1, -1)) for t in (1, -1)))
+        worst = (max(row[at].p_at_least(value) for row in self._means) for at in (0, 1))
+        return min(1.0, 2 * min(worst))
 
 
 def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:

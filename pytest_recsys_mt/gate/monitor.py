@@ -1,9 +1,7 @@
 """Monitors a row of nightly records: did a promise break on any night, with one error rate for all?
 
-The monitor bets on users (`oracles.statistics.breaks`). If users are fresh every night, it bets that the mean
-of a verdict is beyond its margin; each user counts once, on the first night. If the same users are
-asked every night, this bet would count their peculiarities again and again. So it bets that their
-mean is farther beyond their own earlier values than a tolerance allows.
+It bets that the mean of fresh users is beyond the margin (`oracles.statistics.breaks`) or, of users who are asked
+every night, that it is farther beyond their own earlier values than a tolerance allows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The policy of a release gate, from ``recsys.toml``.
-
-Every run that has a policy reads it at its start, so this module needs only the standard library.
-"""
+"""The policy of a release gate, from ``recsys.toml``; read at the start of a run, so with the standard library alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Which of a test's reports count: those of its last attempt.
 
-pytest reports a test once for each phase. It reports more often if a plugin runs the test again, if
-a part of it is a subtest, or if the worker that ran it dies.
+pytest reports a phase each, and more if a plugin runs the test again, a part is a subtest, or its worker dies.
 """
 
 from __future__ import annotations

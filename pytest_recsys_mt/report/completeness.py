@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
+from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.report.attempts import CRASHED, Attempt, Result
 
 NAMED = 3
@@ -37,12 +38,9 @@ def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
 
     A skipped test has a row. A test that passed without a verdict asked and judged by itself.
     """
-    found: dict[str, list[str]] = {}
-    for name in dict.fromkeys(collected):
-        fault = _fault(results.get(name, Result()).counted)
-        if fault:
-            found.setdefault(fault, []).append(name)
-    return [_told(names, "test", fault) for fault, names in found.items()]
+    fault_of = lambda name: _fault(results.get(name, Result()).counted)
+    found = grouped(dict.fromkeys(collected), fault_of)
+    return [_told(names, "test", fault) for fault, names in found.items() if fault]
 
 
 def _fault(attempt: Attempt | None) -> str:
@@ -53,8 +51,7 @@ def _fault(attempt: Attempt | None) -> str:
     if any(row["outcome"] == "failed" for row in attempt.rows):
         return ""
     if attempt.failed:
-        told = f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
-        return told
+        return f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
     return "" if attempt.ended else "gave no result"
 
 

@@ -1,7 +1,4 @@
-"""The evidence below a failed test: what was asked, what was changed, and both answers.
-
-It is made of a row of the record, so the record and the page show the same, and in full.
-"""
+"""The evidence below a failed test, from its row of the record: what was asked and changed, and both answers."""
 
 from __future__ import annotations
 
@@ -42,9 +39,8 @@ def evidence(row: Row, where: str = "") -> list[str]:
         users = [each for each in users if each["user"] != shrunk["user"]]
     if row.get("joint"):
         users = users[:1]  # the number is one of all users together: no user's answer explains it
-    alone = _is_of_one_side(row)
-    blocks = [] if shrunk is None else [list(_smallest(shrunk, alone))]
-    lines = [line for block in blocks for line in ("", *block)]
+    alone = is_of_one_side(row)
+    lines = [] if shrunk is None else ["", *_smallest(shrunk, alone)]
     left = len(users)
     for example in users:
         block = list(_user(example, alone))
@@ -53,19 +49,15 @@ def evidence(row: Row, where: str = "") -> list[str]:
         lines += ["", *block]
         left -= 1
     if left or any("… " in line for line in lines):
-        lines += ["", *_rest(left, where)]
+        more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
+        lines += ["", f"({more}every request in full: {where or '--recsys-html=report.html'})"]
     return lines
 
 
-def _rest(left: int, where: str) -> Iterator[str]:
-    more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
-    yield f"({more}every request in full: {where or '--recsys-html=report.html'})"
-
-
-def _is_of_one_side(row: Row) -> bool:
+def is_of_one_side(row: Row) -> bool:
     """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
     return not row["relation"] or not any(
-        example["source"] or example.get("score") is not None for example in row["examples"]
+        each["source"] or each.get("score") is not None for each in row.get("examples") or []
     )
 
 

@@ -23,6 +23,11 @@ def _parameters(row: Row) -> str:
     return own.replace(relation, "", 1).strip("-") if row["relation"] else own
 
 
+def letters_of(name: str) -> str:
+    """The letters and digits of a name, by which a metric is found whatever its spelling."""
+    return re.sub(r"[^a-z0-9]+", "", name.casefold())
+
+
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` characters."""
     return text if len(text) <= width else text[: width - 3] + "..."

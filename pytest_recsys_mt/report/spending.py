@@ -10,7 +10,7 @@ from typing import Any, cast
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
 from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.gate.document import CallRow, Calls
+from pytest_recsys_mt.gate.document import Calls, grouped
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
 """The counts of tokens of a call."""
@@ -38,7 +38,9 @@ class _Row:
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
-            "failed_at_first": sum(map(_healed, self.calls)),
+            "failed_at_first": sum(
+                facts[-1].state == "made" and len(facts) > 1 for facts in self.calls
+            ),
             "attempts": len(self.attempts),
             "retries": sum(len(_sent(facts)[1:]) for facts in self.calls),
             **{name: sum(getattr(fact, name) for fact in self.attempts) for name in TOKENS},
@@ -102,9 +104,7 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
 
 def along(calls: Calls, axis: str) -> dict[str, Sums]:
     """The sums of the rows with the same value of `axis`: ``suite``, ``model`` or ``purpose``."""
-    rows: dict[str, list[CallRow]] = {}
-    for row in calls["by"]:
-        rows.setdefault(str(row[axis]), []).append(row)  # type: ignore[literal-required]
+    rows = grouped(calls["by"], lambda row: str(row[axis]))  # type: ignore[literal-required]
     return {value: summed(group) for value, group in rows.items()}
 
 
@@ -126,8 +126,3 @@ def _total(costs: Iterable[float | None]) -> float | None:
 def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
     """The attempts of this run."""
     return [fact for fact in facts if fact.state != "cached"]
-
-
-def _healed(facts: Sequence[CallFact]) -> bool:
-    """Whether a call was answered only after it was sent again."""
-    return facts[-1].state == "made" and len(facts) > 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
+from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import (
     Unsettled,
@@ -97,9 +97,7 @@ def _entry(entry: Unsettled, several: bool) -> str:
 
 def _reasons(document: Document) -> list[str]:
     """Why the gate failed, but for what stands below anyway; what concerns a test begins with its sentence."""
-    of_test: dict[str, list[Row]] = {}
-    for row in document["results"]:
-        of_test.setdefault(row["nodeid"], []).append(row)
+    of_test = grouped(document["results"], lambda row: row["nodeid"])
     lines = []
     for reason in document["gate"]["reasons"]:
         kind, _, nodeid = reason.partition(": ")

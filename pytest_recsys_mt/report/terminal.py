@@ -11,7 +11,7 @@ from typing import Any
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Row, state_of, vacuous_of
-from pytest_recsys_mt.report.compared import tell_comparison
+from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.groups import write_groups
@@ -22,13 +22,6 @@ from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import COLOURS, USUAL, WORDS, write_beside, write_table
 from pytest_recsys_mt.sanitize import one_line
 
-_WRAPPED = textwrap.TextWrapper(
-    75,
-    initial_indent="  ",
-    subsequent_indent="    ",
-    break_long_words=False,  # so that test ids can be copied
-    break_on_hyphens=False,
-)
 NAME = 29
 _JOINED = "\N{NO-BREAK SPACE}"
 SHARES = 6
@@ -64,31 +57,26 @@ def summarise(reporter: Any, record: Record) -> None:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
-    for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
-        reporter.write_line(line)
+    say(reporter, _spent(calls) + ahead)
     for line in _shared_out(calls, told=reporter.verbosity > 0):
         reporter.write_line(line)
     for note in document["notes"]:
-        for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
-            reporter.write_line(line)
+        say(reporter, f"note: {note}")
     for model, read in document["readings"].items():
         for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ())):
-            for line in textwrap.wrap(text, 79, subsequent_indent="    "):
-                reporter.write_line(line)
+            say(reporter, text)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
-    for line in textwrap.wrap(gate["sentence"], 79, subsequent_indent="    "):
-        reporter.write_line(line)
+    say(reporter, gate["sentence"])
     standing = [
         name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
     ]
     if standing:
-        text = f"  violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
-        for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
-            reporter.write_line(line)
+        text = f"violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
+        say(reporter, text, "    ")
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
-        for line in _WRAPPED.wrap(reason):
+        for line in _wrapped(reason, "    ", "  ", 75):
             reporter.write_line(line)
     discovered = [
         row
@@ -177,11 +165,11 @@ def _write(reporter: Any, text: str) -> None:
         reporter.write_line(line)
 
 
-def _wrapped(text: str, following: str, first: str = "") -> list[str]:
+def _wrapped(text: str, following: str, first: str = "", width: int = 79) -> list[str]:
     """Lines of a terminal; long words such as test ids stay whole, so that they can be copied."""
     return textwrap.wrap(
         text,
-        79,
+        width,
         initial_indent=first,
         subsequent_indent=following,
         break_long_words=False,

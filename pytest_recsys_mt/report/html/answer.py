@@ -65,7 +65,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         if card.row["outcome"] not in ("passed", "skipped", "xfailed")
         and card.state.key not in ("not-applicable", "known")
     ]
-    counts = Counter(_kind(card) for card in blocking if card.state.key != "holds")
+    counts = Counter[str](card.state.key for card in blocking if card.state.key != "holds")
     lone = {card.row["nodeid"] for card in blocking} - {
         card.row["nodeid"] for card in blocking if card.state.key != "holds"
     }
@@ -98,10 +98,6 @@ def _endings(reason: str) -> Iterator[str]:
     while reason:
         reason = reason.partition(": ")[2]
         yield reason
-
-
-def _kind(card: Card) -> str:
-    return card.state.key
 
 
 def _passed(gating: Sequence[Card], ungated: int) -> str:

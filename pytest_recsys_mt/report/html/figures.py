@@ -18,7 +18,8 @@ from pytest_recsys_mt.report.html.svg import (
     drawing,
     inline,
 )
-from pytest_recsys_mt.report.html.words import effect_of, state_of
+from pytest_recsys_mt.report.html.words import state_of
+from pytest_recsys_mt.report.measures import effect_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

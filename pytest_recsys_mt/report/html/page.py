@@ -193,7 +193,9 @@ def _environment() -> Environment:
     from pytest_recsys_mt.report.glossary import entry_of
     from pytest_recsys_mt.report.html import words
     from pytest_recsys_mt.report.html.benchmarks import value_of
+    from pytest_recsys_mt.report.measures import limit_of
     from pytest_recsys_mt.report.spending import cost
+    from pytest_recsys_mt.wording import spoken
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -208,13 +210,13 @@ def _environment() -> Environment:
         drawing=Markup,
         escaped=Markup,
         number=words.number,
-        spoken=words.spoken,
+        spoken=spoken,
         cost=cost,
         dollars=dollars,
     )
     made.globals.update(
         agreement=words.agreement,
-        limit_of=words.limit_of,
+        limit_of=limit_of,
         value_of=value_of,
         entry_of=entry_of,
         words_of=words.STATES,

@@ -153,7 +153,7 @@ def _differences(old: Document, new: Document) -> list[str]:
 def _facts(record: Document) -> Mapping[str, Any]:
     """What values depend on, by name; older records lack some of it."""
     settings = options_of(record) if "settings" in record else {}
-    asked = {name: value for name, value in settings.items() if name not in ("--recsys-model",)}
+    asked = {name: value for name, value in settings.items() if name != "--recsys-model"}
     return {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),
@@ -169,15 +169,13 @@ def _short(value: object) -> str:
 
 def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track:
     known = [(run, card) for run, card in zip(runs, cards, strict=True) if card]
-    pairs = list(pairwise(known))
-    changed = any(
-        one.state != other.state and not _parted(runs, first.number, second.number)
-        for (first, one), (second, other) in pairs
-    )
     told = [f"{known[0][1].state.label} in run {known[0][0].number}"]
-    for (first, one), (second, other) in pairs:
+    changed = False
+    for (first, one), (second, other) in pairwise(known):
         if one.state != other.state:
-            apart = _parted(runs, first.number, second.number)
+            # Whether the two, or any between them, cannot be compared.
+            apart = any(run.differs for run in runs[first.number : second.number])
+            changed |= not apart
             told.append(
                 f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
             )
@@ -188,11 +186,6 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
             f"drawn-{key}", [card.row if card else None for card in cards], parted
         )
     return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
-
-
-def _parted(runs: Sequence[Run], first: int, second: int) -> bool:
-    """Whether two runs, or any between them, cannot be compared."""
-    return any(run.differs for run in runs[first:second])
 
 
 def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, object]:

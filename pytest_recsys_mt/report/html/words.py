@@ -9,21 +9,7 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate import document
 from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.wording import broken_group, group_in_words, spoken
-
-__all__ = [
-    "STATES",
-    "State",
-    "agreement",
-    "chance",
-    "counted",
-    "effect_of",
-    "limit_of",
-    "number",
-    "spoken",
-    "state_of",
-    "verdict",
-]
+from pytest_recsys_mt.wording import broken_group, group_in_words
 
 
 @dataclass(frozen=True)
@@ -91,7 +77,10 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
     sentences = [*_broken(row), _found(row, value), _bounds(row, interval, alpha)]
     if status == "violated":
         sentences += _how_sure(row, alpha, judged)
-        sentences += [_expectation(row)] if row.get("expected") == "violated" else []
+        if row.get("expected") == "violated":
+            sentences.append(
+                "The test expects this violation (expect_violated), so it does not fail."
+            )
     elif status == "holds" and row.get("expected") == "violated":
         sentences.append(
             "The test expects a violation (expect_violated), and now there is none, so it fails: "
@@ -193,10 +182,6 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
             )
         )
     return said
-
-
-def _expectation(row: Row) -> str:
-    return "The test expects this violation (expect_violated), so it does not fail."
 
 
 def agreement(row: Row) -> str:

@@ -1,15 +1,12 @@
 """What several models reached on the same tests, and which of them is really ahead of which.
 
-Two models are compared measure by measure on the users that both were asked, as the gate compares two
-runs, with a margin of 0. A model is *ahead* of another one if that claim holds after Holm's correction
-over all measures and all pairs of models of a board. Published values were measured on other data: they
-stand beside, and are compared with nothing.
+Models are compared as the gate compares two runs, with a margin of 0; one is *ahead* if that claim holds after
+Holm's correction over all measures and pairs of a board.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +20,7 @@ from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
 from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.report.short_names import named
+from pytest_recsys_mt.report.short_names import letters_of, named
 from pytest_recsys_mt.sanitize import one_line
 
 Key = tuple[str, str, int]
@@ -220,13 +217,14 @@ def _board(pool: _Pool, suite: str) -> Board:
     place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
     lines.sort(key=lambda line: (place[line.table], line.place))
     lines = [line for line in lines if line.cells]
+    given = [detail_of(row, "published") for held in rows.values() for row in held]
     published = list(dict.fromkeys(model for line in lines for model in line.published))
     return Board(
         suite=suite,
         data=str(pool.first[1]["data"]),
         models=list(rows),
         published=published,
-        sources=list(dict.fromkeys(_sources(row for held in rows.values() for row in held))),
+        sources=list(dict.fromkeys(str(each["source"]) for each in filter(None, given))),
         lines=lines,
         alpha=alpha,
         pairs=sum(math.comb(len(line.cells), 2) for line in lines),
@@ -333,26 +331,16 @@ def _interval(row: Row) -> tuple[float, float] | None:
 def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
     """The published values of one measure: of the column of its metric, or of the only one."""
     for row in rows:
-        given = (row.get("details") or {}).get("published")
+        given = detail_of(row, "published")
         if not given:
             continue
-        columns = [_letters(str(column)) for column in given["columns"]]
-        metric = _letters(str(measured(row).metric))
+        columns = [letters_of(str(column)) for column in given["columns"]]
+        metric = letters_of(str(measured(row).metric))
         at = columns.index(metric) if metric in columns else 1 if len(columns) == 2 else None
         for cells in given["rows"] if at is not None else ():
             value = cells[at] if at is not None and at < len(cells) else None
             if isinstance(value, int | float) and not str(cells[0]).endswith("(this run)"):
                 yield str(cells[0]), float(value)
-
-
-def _sources(rows: Iterable[Row]) -> Iterator[str]:
-    for row in rows:
-        if given := (row.get("details") or {}).get("published"):
-            yield str(given["source"])
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", text.casefold())
 
 
 def _spent(record: Document, suite: str, model: str, rows: Sequence[Row]) -> Spent:

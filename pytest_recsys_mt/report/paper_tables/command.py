@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.report.leaderboard.written import (
     Sheet,
-    harmless,
+    in_csv,
     in_latex,
     in_markdown,
     latex_table,
@@ -75,19 +73,17 @@ def _about(document: Document) -> dict[str, object]:
 
 
 def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
-    names, taus = agreements(found)
-    if not names:
-        return [_sheet(found, text)]
-    rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
-    title = f"Kendall's tau of these metrics over {len(found.means)} lines"
-    return [_sheet(found, text), Sheet(text(title), ["", *map(text, names)], rows)]
-
-
-def _sheet(found: Filled, text: Callable[[str], str]) -> Sheet:
     table = found.table
     rows = [[text(name), *map(text, cells)] for name, cells in found.lines.items()]
     rows += [[f"{text(name)} †", *map(text, cells)] for name, cells in table.printed.items()]
-    return Sheet(text(table.title), ["", *(text(column.name) for column in table.columns)], rows)
+    columns = ["", *(text(column.name) for column in table.columns)]
+    sheets = [Sheet(text(table.title), columns, rows)]
+    names, taus = agreements(found)
+    if names:
+        rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
+        title = f"Kendall's tau of these metrics over {len(found.means)} lines"
+        sheets.append(Sheet(text(title), ["", *map(text, names)], rows))
+    return sheets
 
 
 def _notes(found: Filled, data: str) -> list[str]:
@@ -122,16 +118,14 @@ def _in_latex(tables: Sequence[Filled], data: str) -> str:
 
 
 def _comma_separated(tables: Sequence[Filled], data: str) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("table", "line", "column", "cell", "origin"))
-    for found in tables:
-        columns = [column.name for column in found.table.columns]
-        for origin, lines in ((data, found.lines), ("printed", found.table.printed)):
-            for name, cells in lines.items():
-                for column, cell in zip(columns, cells, strict=True):
-                    writer.writerow(map(harmless, (found.table.title, name, column, cell, origin)))
-    return stream.getvalue()
+    rows = [
+        (found.table.title, name, column.name, cell, origin)
+        for found in tables
+        for origin, lines in ((data, found.lines), ("printed", found.table.printed))
+        for name, cells in lines.items()
+        for column, cell in zip(found.table.columns, cells, strict=True)
+    ]
+    return in_csv(("table", "line", "column", "cell", "origin"), rows)
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[Filled], str], str]] = {

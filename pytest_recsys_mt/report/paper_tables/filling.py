@@ -32,11 +32,7 @@ class Filled:
 
 
 def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
-    """A table with the values of some rows of records; None if none of them is of the table.
-
-    Raises:
-        DataError: If a cell has several values and the table averages none, or averages those of one run twice.
-    """
+    """A table with the values of some rows of records; None if none of them is of the table."""
     lines: dict[str, list[str]] = {}
     means: dict[str, list[float | None]] = {}
     times: set[int] = set()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
@@ -57,30 +55,30 @@ def not_scored_lower(
         measures=f"lead over {arena.names[1]} in the judge's score",
     )
     context = arena.context
-    seen: list[tuple[_Scores, Pairs]] = []
+    seen: list[tuple[Floats, Pairs]] = []
 
     def see(users: int) -> Seen:
         pairs = arena.pairs(users)
-        scores = _scores(arena, pairs, aspect)
+        effects, scores = _scores(arena, pairs, aspect)
         seen.append((scores, pairs))
-        return Seen.of(scores.effects, pairs, pairs.source, pairs.followup)
+        return Seen.of(effects, pairs, pairs.source, pairs.followup)
 
     relation = f"{aspect} score against {arena.names[1]}"
     verdict = step_by_step(claim, relation, context, arena.users, see)
     scores, pairs = seen[-1]
-    if len(scores.rows):
+    if len(scores):
         compared = outcomes(arena, pairs, aspect).preference
-        difference = scores.ours - scores.theirs
+        difference = scores[:, 0] - scores[:, 1]
         figures = {
-            "score": float(scores.ours.mean()),
-            "score of the other": float(scores.theirs.mean()),
+            "score": float(scores[:, 0].mean()),
+            "score of the other": float(scores[:, 1].mean()),
             "told apart by score": _in_words(discrimination(difference)),
             "told apart by comparison": _in_words(discrimination(compared)),
             "users tied by score": float((difference == 0).mean()),
             "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
         }
         verdict = dataclasses.replace(verdict, details={**verdict.details, "figures": figures})
-        if verdict.status == "holds" and np.ptp(np.concatenate([scores.ours, scores.theirs])) == 0:
+        if verdict.status == "holds" and np.ptp(scores) == 0:
             told = "the judge gives every list one score, which says nothing of the recommenders"
             verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=margin))
@@ -90,9 +88,6 @@ def discrimination(differences: Floats) -> float:
     """How clearly a difference is distinguished from 0: its mean over users in standard deviations.
 
     Squared, it is inversely proportional to the number of users that a t-test needs.
-
-    Args:
-        differences: One per user, ``(n,)``.
 
     Returns:
         At least 0, without a sign; infinite if all users have the same difference, and 0 if that
@@ -110,17 +105,8 @@ def _in_words(value: float) -> float | str:
     return "infinite (all users alike)" if math.isinf(value) else value
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """Scores of both recommenders, ``(n,)`` each, of the users in `rows`."""
-
-    rows: NDArray[np.intp]
-    ours: Floats
-    theirs: Floats
-    effects: Effects
-
-
-def _scores(arena: Arena, pairs: Pairs, aspect: str) -> _Scores:
+def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats]:
+    """How much higher ours are scored, and the scores of both recommenders, ``(n, 2)``."""
     showings = [
         Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
         for both in zip(pairs.source, pairs.followup, strict=True)
@@ -138,11 +124,10 @@ def _scores(arena: Arena, pairs: Pairs, aspect: str) -> _Scores:
         rows.append(row)
         numbers.append(scores)
     table = np.array(numbers, np.float64).reshape(-1, 2)
-    difference = table[:, 0] - table[:, 1]
     effects = Effects(
         rows=np.array(rows, np.intp),
-        effect=difference,
+        effect=table[:, 0] - table[:, 1],
         reach=(-1.0, 1.0),
         errors=errors,
     )
-    return _Scores(effects.rows, table[:, 0], table[:, 1], effects)
+    return effects, table

@@ -124,5 +124,4 @@ class Bench:
 
 
 def _made_up(kind: type) -> Judgement | Appraisal:
-    """An answer to a question that is only planned."""
     return Judgement("tie") if kind is Judgement else Appraisal(0.5)

@@ -1,8 +1,7 @@
 """Positive controls: planted bad lists that a judge must tell from what the user really chose.
 
-Half of what a user liked is taken out of the history, and is the good list: the user chose it. It does
-not depend on any recommender. A judge that sees no difference between it and a bad list cannot show
-that two recommenders are alike. In trials this is called assay sensitivity (ICH E10, 2000, section 1.5).
+A judge that sees no difference between them cannot show that two recommenders are alike; in trials this is called
+assay sensitivity (ICH E10, 2000, section 1.5).
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
-from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, genres_of
 from pytest_recsys_mt.arena.questioning import Points, Questioning, explained, tested
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.seeds import generator
@@ -37,13 +35,7 @@ Planted = Callable[[tuple[Item, ...], Request, Arena, Asked, Generator], tuple[I
 
 @dataclass(frozen=True)
 class Control:
-    """A planted bad list.
-
-    Attributes:
-        says: What a judge must do, in words.
-        bad: What is in the bad list, in words.
-        planted: Makes it.
-    """
+    """A planted bad list."""
 
     says: str
     bad: str
@@ -54,10 +46,6 @@ def own_choices(asked: Asked, seed: int) -> tuple[Request, tuple[Item, ...]]:
     """The request without half of what the user liked, and that half, best first.
 
     Liked is what the user rated no lower than their own mean.
-
-    Args:
-        asked: The user.
-        seed: Of the run.
 
     Raises:
         NotApplicable: If the history shows too few liked items.
@@ -136,7 +124,6 @@ def _repeated(
 def _drawn(
     size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator
 ) -> tuple[Item, ...]:
-    """Items that the user never chose."""
     met = asked.request.known.union(asked.past, asked.relevant)
     known = arena.ours.context.items
     found: list[Item] = []
@@ -209,17 +196,7 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
 
     questions = Questioning(arena, control, against(given.planted), aspect)
 
-    def effects(pairs: Pairs) -> Effects:
-        heard = questions.hear(pairs)
-        rows, points, left_out = heard.read(aspect)
-        return Effects(
-            rows=rows,
-            effect=np.array([good_wins(each) for each in points], np.float64),
-            reach=(-1.0, 1.0),
-            not_applicable=left_out,
-            errors=heard.errors,
-        )
-
+    effects = lambda pairs: questions.hear(pairs).effects(good_wins, (-1.0, 1.0), aspect)
     verdict = tested(arena, claim, control, effects)
     power = verdict.estimate or 0.0
     within = "" if aspect == OVERALL else f" in {aspect}"

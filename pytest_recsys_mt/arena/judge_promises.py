@@ -1,9 +1,4 @@
-"""Tests of the judge: what must not decide between two lists, and what must.
-
-Each promise makes comparisons from the lists of a user and says which judgements are allowed. They
-are judged as relations are: a mean effect over users, a margin, an error rate. If the promise
-compares the judge's answers to one question in two forms, the judge's own noise is allowed for.
-"""
+"""Tests of the judge, judged as relations are: what must not decide between two lists, and what must."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -13,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
-from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import against, good_wins, upside_down
 from pytest_recsys_mt.arena.judging import Comparison
@@ -21,7 +16,6 @@ from pytest_recsys_mt.arena.questioning import Maker, Points, Questioning, expla
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
@@ -36,13 +30,10 @@ class JudgePromise:
     """A promise of a judge.
 
     Attributes:
-        says: The promise in words.
         fault: The behaviour of a judge that breaks it.
         measures: The mean effect in words; see `verdict.Verdict`.
         kind: What is promised of the mean effect.
-        comparisons: Makes them from the lists of one user.
         effect: Computes the effect of a user from the points of these comparisons.
-        reach: The smallest and the largest possible effect.
     """
 
     says: str
@@ -151,11 +142,6 @@ def _mean(points: Points) -> float:
     return sum(points) / len(points)
 
 
-def _changed_wins(points: Points) -> float:
-    """How far the changed list is preferred, shown first in one comparison, second in the other."""
-    return (points[0] - points[1]) / 2
-
-
 def _without_tie(points: Points) -> float:
     return _mean([abs(point) for point in points])
 
@@ -208,7 +194,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             "preference for the list with a random item",
             "at most",
             _one_random,
-            _changed_wins,
+            good_wins,
         ),
         "longer_titles": JudgePromise(
             "Longer titles do not win.",
@@ -216,7 +202,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             "preference for longer titles",
             "at most",
             _longer,
-            _changed_wins,
+            good_wins,
         ),
         "names": JudgePromise(
             "What a system is called does not matter.",
@@ -232,7 +218,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             "preference for the list with an instruction in a title",
             "at most",
             _injected,
-            _changed_wins,
+            good_wins,
         ),
         "upside_down": JudgePromise(
             "A list does not win when it is turned upside down.",
@@ -283,20 +269,10 @@ def keeps(arena: Arena, name: str, margin: float) -> Verdict:
 
     questions = Questioning(arena, name, promise.comparisons)
 
-    def effects(pairs: Pairs) -> Effects:
-        heard = questions.hear(pairs)
-        rows, points, left_out = heard.read()
-        shown = name == "turned_round"
-        return Effects(
-            rows=rows,
-            effect=np.array([promise.effect(each) for each in points], np.float64),
-            reach=promise.reach,
-            floor=np.array([_floor(each) for each in points]) if shown else None,
-            agreement=np.array([_turned_agreement(each) for each in points]) if shown else None,
-            not_applicable=left_out,
-            errors=heard.errors,
-        )
-
+    shown = {"floor": _floor, "agreement": _turned_agreement} if name == "turned_round" else {}
+    effects = lambda pairs: questions.hear(pairs).effects(
+        promise.effect, promise.reach, shown=shown
+    )
     verdict = tested(arena, claim, name, effects)
     estimate = verdict.estimate or 0.0
     fault = promise.fault.format("first" if estimate > 0 else "second")

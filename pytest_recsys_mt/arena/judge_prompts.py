@@ -53,14 +53,7 @@ _FORM = {
 
 
 def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Prompt:
-    """The prompt for all aspects at once.
-
-    Args:
-        comparison: The comparison to judge.
-        profile: A description of the user; empty for the plain facts.
-        form: Form of the answer. With ``json`` the prompt carries a schema, for endpoints that
-            enforce one.
-    """
+    """The prompt for all aspects at once."""
     names = [aspect.name for aspect in comparison.aspects]
     parts = [*_opening(comparison, profile), _statements(comparison.aspects)]
     parts.append(_asked("compare", form, names))

@@ -1,9 +1,7 @@
 """Reads a language model's judgement: exactly one verdict per aspect, or none.
 
-An answer is read as a JSON object if it contains one, else line by line. A line counts only if it
-begins with the name of an aspect and a colon, and says one thing after it. An aspect with two
-different verdicts has none. So "A wins" in the middle of a sentence never counts as a verdict, and
-unreadable parts are missing rather than guessed.
+A verdict is a field of the answer's JSON object or follows an aspect's name and a colon at the start of a line, so
+"A wins" in the middle of a sentence is none.
 """
 
 import json
@@ -55,7 +53,6 @@ def read_appraisal(text: str, aspects: Sequence[Aspect]) -> Appraisal:
 
 
 def _winner(value: Any) -> Winner | None:
-    """The verdict that a text states, if it states exactly one."""
     if not isinstance(value, str):
         return None
     said = _plain(value)
@@ -86,7 +83,6 @@ def _score(value: Any) -> float | None:
 def _fields(
     text: str, aspects: Sequence[Aspect], read: Callable[[Any], Read | None]
 ) -> tuple[dict[str, Read], dict[str, str]]:
-    """The value of each aspect, if it has exactly one; and the reasons."""
     names = {_key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)}
     text = sanitize(text[:_MOST])
     said: dict[str, list[tuple[Any, str]]] = {}
@@ -107,7 +103,6 @@ def _fields(
 
 
 def _parted(value: Any) -> tuple[Any, str]:
-    """The verdict or score in a field, and the reason beside it."""
     if isinstance(value, Mapping):
         inside = value.get("winner", value.get("score"))
         return inside, value["reason"] if isinstance(value.get("reason"), str) else ""

@@ -1,7 +1,6 @@
 """A language model as judge."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from pytest_recsys_mt.arena.judge_prompts import (
@@ -23,17 +22,10 @@ from pytest_recsys_mt.arena.judging import (
 )
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.requests import Completion, Prompt, Request
+from pytest_recsys_mt.requests import Prompt, Request
 
 Question = TypeVar("Question", bound=Comparison | Showing)
-
-
-@dataclass(frozen=True)
-class _Said:
-    """A model's answer to one question: a text, or why there is none."""
-
-    text: str
-    error: str | None = None
+Answer = TypeVar("Answer")
 
 
 class LanguageJudge:
@@ -64,13 +56,8 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        answers = self._ask(comparisons, comparison_prompt, comparison_choice)
-        return [
-            Judgement(None, error=said.error)
-            if said.error is not None
-            else read_judgement(said.text, comparison.aspects)
-            for comparison, said in zip(comparisons, answers, strict=True)
-        ]
+        failed = lambda error: Judgement(None, error=error)
+        return self._ask(comparisons, comparison_prompt, comparison_choice, read_judgement, failed)
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
         """The scores, one appraisal per list, in their order.
@@ -79,13 +66,8 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        answers = self._ask(showings, showing_prompt, showing_choice)
-        return [
-            Appraisal(None, error=said.error)
-            if said.error is not None
-            else read_appraisal(said.text, showing.aspects)
-            for showing, said in zip(showings, answers, strict=True)
-        ]
+        failed = lambda error: Appraisal(None, error=error)
+        return self._ask(showings, showing_prompt, showing_choice, read_appraisal, failed)
 
     def __repr__(self) -> str:
         return f"<judge: {self.name}>"
@@ -95,8 +77,10 @@ class LanguageJudge:
         questions: Sequence[Question],
         whole: Callable[[Question, str, Form], Prompt],
         choice: Callable[[Question, str, Aspect | None], Prompt],
-    ) -> list[_Said]:
-        """The model's answer to each question; one batch per replicate."""
+        read: Callable[[str, Sequence[Aspect]], Answer],
+        failed: Callable[[str], Answer],
+    ) -> list[Answer]:
+        """The answer to each question, or why there is none; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
         prompts: list[list[Prompt]] = []
         for place, profile in enumerate(profiles):
@@ -106,19 +90,25 @@ class LanguageJudge:
                 prompts.append([choice(question, profile, aspect) for aspect in each])
             else:
                 prompts.append([whole(question, profile, self._form)])
-        said: dict[int, _Said] = {}
+        said: dict[int, Answer] = {}
         for replicate in sorted({question.replicate for question in questions}):
             places = [at for at, each in enumerate(questions) if each.replicate == replicate]
             batch = [prompt for at in places for prompt in prompts[at]]
             completions = iter(self._texts.complete(*batch, replicate=replicate))
             for at in places:
                 own = [next(completions) for _ in prompts[at]]
-                chose = questions[at].aspects if self._texts.scores_choices else None
-                said[at] = _together(own, chose)
+                error = next((each.error for each in own if each.error is not None), None)
+                texts = [each.text or "" for each in own]
+                if self._texts.scores_choices:
+                    names = [*(aspect.name for aspect in questions[at].aspects), OVERALL]
+                    texts = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
+                whole_text = "\n".join(texts)
+                said[at] = (
+                    read(whole_text, questions[at].aspects) if error is None else failed(error)
+                )
         return [said[at] for at in range(len(questions))]
 
     def _profiles(self, requests: Sequence[Request]) -> list[str]:
-        """A description of each user; empty without a profiler."""
         if self._profiler is None:
             return [""] * len(requests)
         completions = self._profiler.complete(*map(profile_prompt, requests))
@@ -130,15 +120,3 @@ class LanguageJudge:
                     f"the judge what is known of the user itself"
                 )
         return [completion.text or "" for completion in completions]
-
-
-def _together(completions: Sequence[Completion], chose: Sequence[Aspect] | None) -> _Said:
-    """The answers to one question as one text; separate choices become one line each."""
-    error = next((each.error for each in completions if each.error is not None), None)
-    if error is not None:
-        return _Said("", error)
-    texts = [completion.text or "" for completion in completions]
-    if chose is None:
-        return _Said(texts[0])
-    names = [*(aspect.name for aspect in chose), OVERALL]
-    return _Said("\n".join(f"{name}: {text}" for name, text in zip(names, texts, strict=True)))

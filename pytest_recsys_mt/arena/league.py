@@ -33,9 +33,6 @@ class League:
 
     Attributes:
         systems: The answers of each to the same requests, by name; three or more.
-        bench: Sends the comparisons.
-        aspects: Judged besides the overall quality.
-        seed: The seed of the run.
         design: As in `Arena`.
     """
 
@@ -226,7 +223,6 @@ def _offline(league: League) -> dict[str, list[float | None]]:
 
 
 def _scores(league: League) -> list[float | None]:
-    """Mean score of each recommender's lists; None if none can be read."""
     means: list[float | None] = []
     names = list(league.systems)
     for at, name in enumerate(names):

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
-from pytest_recsys_mt.arena.judging import Judgement, Winner
+from pytest_recsys_mt.arena.judging import Winner
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects, places_of
 from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
+
+ORDERS = 2
+"""Each pair of lists is shown in both orders."""
 
 POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -1.0}
 """How far a verdict prefers the list shown first; an unreadable one prefers none."""
@@ -65,12 +69,23 @@ class Outcomes:
         """Won minus lost, ``(n,)`` in [-1, 1]."""
         return self.shares[:, 0] - self.shares[:, 2]
 
-    def effects(self, error_limit: float) -> Effects:
-        """The effects from which a verdict is made.
+    @property
+    def figures(self) -> dict[str, float | str]:
+        """The numbers of wins, ties and losses, and Q with its bounds."""
+        win, tie, lose = self.shares.sum(axis=0) * ORDERS
+        low, high = q_interval(self.shares)
+        return {
+            "won": float(win),
+            "tied": float(tie),
+            "lost": float(lose),
+            "not read": float(self.unread.sum() * ORDERS),
+            "Q": q_in_words(q_score(win, tie, lose)),
+            "Q, lower bound": q_in_words(low),
+            "Q, upper bound": q_in_words(high),
+        }
 
-        Args:
-            error_limit: Largest share of unreadable judgements. Users with one count against every claim.
-        """
+    def effects(self, error_limit: float) -> Effects:
+        """The effects from which a verdict is made."""
         unread = float(self.unread.mean()) if len(self.rows) else 0.0
         obstacle, note = "", ""
         if unread > error_limit:
@@ -111,7 +126,7 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         own = [one.winner(aspect), two.turned.winner(aspect)]
         each.append([[float(said == winner) for winner in ("A", "tie", "B")] for said in own])
         unread.append(own.count(None) / 2)
-        first.append((_points(one, aspect) + _points(two, aspect)) / 2)
+        first.append((POINTS[one.winner(aspect)] + POINTS[two.winner(aspect)]) / 2)
     users = [pairs.source[row].user for row in rows]
     clear = [user for user, share in zip(users, unread, strict=True) if not share]
     unclear = [user for user, share in zip(users, unread, strict=True) if share]
@@ -124,7 +139,3 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         tuple(unclear),
         tuple(places_of({*unclear, *pairs.unread_users}, clear, pairs.order)),
     )
-
-
-def _points(judgement: Judgement, aspect: str) -> float:
-    return POINTS[judgement.winner(aspect)]

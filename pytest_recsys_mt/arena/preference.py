@@ -5,18 +5,14 @@ from typing import Any
 
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL
-from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
+from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes, outcomes
 from pytest_recsys_mt.arena.paper_q import table
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
 from pytest_recsys_mt.verdict import Verdict
-
-ORDERS = 2
-"""Each pair of lists is shown in both orders."""
 
 
 def preferred(
@@ -113,26 +109,13 @@ def details(
     aspect: str, found: Outcomes, made: int, users_saved: int, verdict: Verdict
 ) -> dict[str, Any]:
     """The figures of a comparison for a report."""
-    win, tie, lose = found.shares.sum(axis=0) * ORDERS
-    low, high = q_interval(found.shares)
     figures = {
-        "won": win,
-        "tied": tie,
-        "lost": lose,
-        "not read": float(found.unread.sum() * ORDERS),
-        "Q": q_in_words(q_score(win, tie, lose)),
-        "Q, lower bound": q_in_words(low),
-        "Q, upper bound": q_in_words(high),
+        **found.figures,
         "preference for the first list": float(found.first.mean()),
         "comparisons made": made,
         "comparisons saved": ORDERS * users_saved,
     }
-    out: dict[str, Any] = {
-        "figures": {
-            name: float(value) if not isinstance(value, (str, int)) else value
-            for name, value in figures.items()
-        }
-    }
+    out: dict[str, Any] = {"figures": figures}
     if aspect == OVERALL:
         out["published"] = table()
     if verdict.estimate is not None and verdict.interval is not None:

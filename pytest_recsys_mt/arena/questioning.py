@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
@@ -38,7 +39,6 @@ class Heard:
 
     Attributes:
         rows: Positions of the users who were asked about, among the given ones.
-        judgements: The judgements of each of them, in the order of their comparisons.
         not_applicable: Why other users have no such comparison, with their number.
         errors: Why the judge's calls for other users failed, with their number.
     """
@@ -48,8 +48,14 @@ class Heard:
     not_applicable: Counter[str]
     errors: Counter[str]
 
-    def read(self, aspect: str = OVERALL) -> tuple[NDArray[np.intp], list[Points], Counter[str]]:
-        """The users of whom every judgement can be read, their points, and why others are left out.
+    def effects(
+        self,
+        effect: Callable[[Points], float],
+        reach: tuple[float, float],
+        aspect: str = OVERALL,
+        shown: Mapping[str, Callable[[Points], float]] = MappingProxyType({}),
+    ) -> Effects:
+        """The effects, and what else is `shown`, of the users of whom every judgement can be read.
 
         What cannot be read has a limit of its own, and is not held against the judge elsewhere.
         """
@@ -63,16 +69,24 @@ class Heard:
                 continue
             rows.append(row)
             points.append([POINTS[winner] for winner in winners])
-        return np.array(rows, np.intp), points, left_out
+        values: dict[str, Any] = {
+            name: np.array([of(each) for each in points], np.float64)
+            for name, of in {"effect": effect, **shown}.items()
+        }
+        return Effects(
+            rows=np.array(rows, np.intp),
+            reach=reach,
+            not_applicable=left_out,
+            errors=self.errors,
+            **values,
+        )
 
 
 class Questioning:
     """The questions of one test. Each user is asked about once, however often the test looks again.
 
     Args:
-        arena: The arena with the judge.
         name: Of the test; it seeds what is drawn for a user.
-        make: Makes the comparisons.
         aspect: What will be read. A judge of each aspect by itself is asked for the whole alone if
             that is enough.
     """

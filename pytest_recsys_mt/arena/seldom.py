@@ -34,8 +34,6 @@ class Seldom:
         fault: The behaviour of a judge that breaks it, with a place for the share.
         measures: The mean effect in words; see `verdict.Verdict`.
         asked_as: Name of the test whose questions these are.
-        comparisons: Makes them.
-        happened: Whether it happened in a judgement.
     """
 
     says: str

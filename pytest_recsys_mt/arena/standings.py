@@ -12,21 +12,19 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.arena.judging import genres_of
-from pytest_recsys_mt.arena.outcomes import Outcomes
+from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
 from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
 
 PRIOR = 1.0
 """Ties added to each pair, so that a recommender that never lost has a strength."""
 
 DRAWS = 499
 CONFIDENCE = 0.95
-ORDERS = 2
 
 SCORE = "score"
 """The mean score of single lists, beside the offline metrics."""
@@ -105,25 +103,12 @@ class Standings:
     @cached_property
     def pairs(self) -> list[dict[str, Any]]:
         """Each pair: won, tied and lost by its first recommender, Q, and whether it is clear."""
-        p_values, out = [], []
+        p_values: list[float] = []
+        out: list[dict[str, Any]] = []
         for (one, other), found in self.table.pairs.items():
-            win, tie, lose = found.shares.sum(axis=0) * ORDERS
-            low, high = q_interval(found.shares)
             mean = found.mean
             p_values.append(min(1.0, 2 * min(mean.p_at_most(0.0), mean.p_at_least(0.0))))
-            out.append(
-                {
-                    "one": one,
-                    "other": other,
-                    "won": float(win),
-                    "tied": float(tie),
-                    "lost": float(lose),
-                    "not read": float(found.unread.sum() * ORDERS),
-                    "Q": q_in_words(q_score(win, tie, lose)),
-                    "Q, lower bound": q_in_words(low),
-                    "Q, upper bound": q_in_words(high),
-                }
-            )
+            out.append({"one": one, "other": other, **found.figures})
         for pair, p in zip(out, holm(p_values), strict=True):
             pair["clear"] = p <= self.alpha
         return out
@@ -173,7 +158,6 @@ class Standings:
         return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
 
     def _known(self) -> dict[str, Floats]:
-        """The metrics that all recommenders have."""
         return {
             metric: np.array(values, np.float64)
             for metric, values in self.metrics.items()
@@ -181,7 +165,6 @@ class Standings:
         }
 
     def _by_aspect(self) -> dict[str, dict[str, Any]]:
-        """For each aspect the strengths, and their correlation with each metric."""
         out = {}
         for name, table in self.aspects.items():
             if not len(table.users):

@@ -57,16 +57,7 @@ def untrusted(
     aspect: str = OVERALL,
     allowed: float | None = None,
 ) -> Verdict:
-    """The verdict, made inconclusive if the judge's word does not count.
-
-    Args:
-        verdict: On the recommender.
-        arena: With the judge.
-        trust: The limits of the judge; None does not test it.
-        aspect: What the verdict is about.
-        allowed: How far the recommender may be behind. That it is not worse can be said only by a
-            judge that was seen to tell lists apart in this aspect.
-    """
+    """The verdict, made inconclusive if the judge's word does not count."""
     if trust is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
     if found := faults(arena, trust):
@@ -98,7 +89,6 @@ def _none(verdict: Verdict, reason: str) -> Verdict:
 
 
 def _told(power: Verdict) -> str:
-    """The verdict on the control in words."""
     if power.estimate is None or power.interval is None:
         return power.reason or power.status
     low, high = power.interval

@@ -108,10 +108,7 @@ def decoded(path: Path) -> Any:
 
 
 def _fault(document: Mapping[str, Any]) -> str:
-    """The first part of a record that a comparison needs and that is missing; empty if none is.
-
-    The file is untrusted.
-    """
+    """The first part of an untrusted record that a comparison needs and that is missing; empty if none is."""
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
         if not isinstance(document.get(name), kind):
             return f"{name!r} is {_short(document.get(name))}, not a {kind.__name__}"
@@ -174,12 +171,7 @@ def digest_of(values: Iterable[str]) -> str:
 
 
 def differences(old: Facts, new: Facts) -> list[str]:
-    """Why two records cannot be compared, one sentence each, with the digests; empty if they can.
-
-    Args:
-        old: The baseline.
-        new: The record of this run.
-    """
+    """Why two records cannot be compared, one sentence each, with the digests; empty if they can."""
     found, before = [], options_of(old)
     for name, was, now in (
         ("data", old.get("data_digest"), new.get("data_digest")),

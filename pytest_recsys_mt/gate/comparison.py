@@ -1,12 +1,7 @@
-"""Compares two runs, test by test and user by user.
+"""Compares two runs, test by test, by the difference of each user's two values.
 
-Both runs ask every user the same, so the difference of a user's two values counts. Values of an
-aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
-all users, whose pseudo-values are the differences of theirs. They have no bounds of their own, so a
-record's ``reach`` contains the values that occurred.
-
-A claim of one comparison has the error rate of the policy. "regressed" and "improved" hold after
-Holm's correction over all comparisons that gate. The bounds shown are at the deciding level.
+Values of an aggregate are its jackknife pseudo-values: the difference of two aggregates is itself a number of
+all users, whose pseudo-values are the differences of theirs.
 """
 
 from __future__ import annotations
@@ -40,7 +35,6 @@ class Finding:
     """The change of one verdict since the baseline.
 
     Attributes:
-        nodeid: Id of the test in this run.
         relation, oracle, metric: Those of the verdict.
         change: See `Change`.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
@@ -53,7 +47,6 @@ class Finding:
         p_better: P-value of the hypothesis that it is not better by more than the margin.
         p_holm: `p_worse` after Holm's correction.
         users: Number of users, or of questions, in both runs.
-        reason: Why it is ungated, inconclusive or suspicious.
         suspicious: A larger improvement than this is suspicious; None for no limit.
         early: Whether the other run stopped asking before this one, when its verdict was clear.
     """
@@ -111,14 +104,7 @@ def addresses(rows: Iterable[Row]) -> list[str]:
 
 
 def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float) -> list[Finding]:
-    """The change of every verdict.
-
-    Args:
-        old: Rows of one model of the baseline.
-        new: Rows of one model of this run.
-        policy: Says what gates, and with which margin.
-        alpha: Error rate of a claim, and of all regressions that gate together.
-    """
+    """The change of every verdict."""
     before = dict(keyed(old))
     compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
     claims = [each for each in compared if isinstance(each, _Claim)]
@@ -165,13 +151,7 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
 
 @dataclass(frozen=True)
 class _Claim:
-    """A change that a test must decide.
-
-    Attributes:
-        finding: The facts so far.
-        mean: How much worse the mean is, for all users.
-        margin: How much worse is still no regression.
-    """
+    """A change that a test must decide: the facts so far, how much worse the mean is, and how much is allowed."""
 
     finding: Finding
     mean: Mean
@@ -229,10 +209,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
-    """For each user whose value one run could not read, before which user with two values they stand.
-
-    Such a user counts against every claim; one whom a run did not ask, or who has no value in it, does not count.
-    """
+    """For each user whose value one run could not read, before which user with two values they stand."""
     before, after = unknown_of(old), unknown_of(new)
     lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
     # In the order drawn: an unread user stands before the user of that number among those with a value.
@@ -356,23 +333,21 @@ class _Farther(Mean):
 
     def __init__(self, new: _Side, old: _Side) -> None:
         self.estimate = float(abs(new.values.mean()) - abs(old.values.mean()))
-        self._means = {(s, t): _mean(s, new, t, old) for s in (1, -1) for t in (1, -1)}
+        # A row for each sign of the new mean, a column for each of the old one.
+        self._means = [[_mean(s, new, t, old) for t in (1, -1)] for s in (1, -1)]
 
     def lower(self, alpha: float) -> float:
-        bounds = {signs: mean.lower(alpha / 2) for signs, mean in self._means.items()}
-        return max(min(bounds[s, t] for t in (1, -1)) for s in (1, -1))
+        return max(min(mean.lower(alpha / 2) for mean in row) for row in self._means)
 
     def upper(self, alpha: float) -> float:
-        bounds = {signs: mean.upper(alpha / 2) for signs, mean in self._means.items()}
-        return min(max(bounds[s, t] for s in (1, -1)) for t in (1, -1))
+        return min(max(row[at].upper(alpha / 2) for row in self._means) for at in (0, 1))
 
     def p_at_most(self, value: float) -> float:
-        p = {signs: mean.p_at_most(value) for signs, mean in self._means.items()}
-        return min(1.0, 2 * min(max(p[s, t] for t in (1, -1)) for s in (1, -1)))
+        return min(1.0, 2 * min(max(mean.p_at_most(value) for mean in row) for row in self._means))
 
     def p_at_least(self, value: float) -> float:
-        p = {signs: mean.p_at_least(value) for signs, mean in self._means.items()}
-        return min(1.0, 2 * min(max(p[s, t] for s in (1, -1)) for t in (1, -1)))
+        worst = (max(row[at].p_at_least(value) for row in self._means) for at in (0, 1))
+        return min(1.0, 2 * min(worst))
 
 
 def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:

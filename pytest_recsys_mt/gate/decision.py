@@ -74,12 +74,7 @@ EARLY = (
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a gate fails.
-
-    kind: One of `KINDS`.
-    text: The full text, for the list of all reasons.
-    name: A shorter text for the sentence, if there is one.
-    """
+    """Why a gate fails: its full text, and a shorter one for the sentence if there is one."""
 
     kind: Kind
     text: str
@@ -93,10 +88,7 @@ class Gate:
     Attributes:
         policy: What a release must keep; the defaults if no file says otherwise.
         asked: Whether a policy or a baseline was given: only then comparisons count.
-        alpha: Error rate of each claim.
-        inconclusive: Whether an unclear comparison fails the run or is passed over.
         baseline: An earlier record and its path; None compares the models of the run.
-        day: The day, which decides whether known violations have expired.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -151,7 +143,6 @@ class Gate:
         }
 
     def _unjudged(self, rows: Sequence[Row]) -> list[Reason]:
-        """A reason that nothing was judged, with the causes counted; empty if something was."""
         if not rows or any(
             row["status"] in ("holds", "violated") and self.policy.rule(row).gates for row in rows
         ):
@@ -308,7 +299,6 @@ def _from_to(numbers: Collection[int]) -> str:
 
 
 def _failure(reasons: Sequence[Reason]) -> str:
-    """Every reason of a gate that fails, by kind."""
     told = []
     for kind, clause in KINDS.items():
         names = [_cut(each.name or each.text, LONGEST) for each in reasons if each.kind == kind]
@@ -325,7 +315,6 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _name(row: Row, several: bool) -> str:
-    """The name of a row in the sentence, with its model if there are several."""
     return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
 
 

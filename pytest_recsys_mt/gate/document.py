@@ -6,10 +6,13 @@ wrote lack the keys of `EARLIER`, and some others of which readers say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from pytest_recsys_mt.verdict import Allowed, Status
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 State = Literal[Status, "known", "mended"]
 """``known``: violated, as the test expects. ``mended``: it holds, though a violation is expected."""
@@ -66,7 +69,7 @@ class Row(TypedDict):
         outcome: Of its test, as pytest counts it; empty until that is known.
         attempts: How often the test ran.
         p_holm, p_bh: `p_value` after a correction over the run; None until it is made.
-        shrunk: See `shrunk.plain`.
+        shrunk: See `asked.shrunk_of`.
         vacuous: What the recommender does not read although the promise is about it; the row holds then.
             Empty if it reads it, or if this is not known.
         reproduce: The command that makes an unsettled verdict again; else empty.
@@ -150,6 +153,23 @@ def state_of(row: Row) -> State:
 def state_of_test(rows: Iterable[Row]) -> State:
     """The state of a test: the most important one of its rows, as `STATES` has them."""
     return min(map(state_of, rows), key=STATES.index)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """The items of each key, all in their order."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def models_of(rows: Iterable[Row], given: Sequence[str]) -> list[str]:
+    """The models that rows are of: those that were given in that order, then the others by name."""
+    found = {row["model"] for row in rows if row["model"]}
+    return [
+        *(model for model in dict.fromkeys(given) if model in found),
+        *sorted(found.difference(given)),
+    ]
 
 
 def unit_of(row: Row) -> str:
@@ -327,12 +347,7 @@ class Readable(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """The selected tests that did not run because of ``--recsys-effort``.
-
-    Attributes:
-        effort: What was asked for.
-        tests: How many tests that left out.
-    """
+    """The selected tests that did not run because of ``--recsys-effort``."""
 
     effort: str
     tests: int

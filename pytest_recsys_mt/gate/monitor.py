@@ -1,9 +1,7 @@
 """Monitors a row of nightly records: did a promise break on any night, with one error rate for all?
 
-The monitor bets on users (`oracles.statistics.breaks`). If users are fresh every night, it bets that the mean
-of a verdict is beyond its margin; each user counts once, on the first night. If the same users are
-asked every night, this bet would count their peculiarities again and again. So it bets that their
-mean is farther beyond their own earlier values than a tolerance allows.
+It bets that the mean of fresh users is beyond the margin (`oracles.statistics.breaks`) or, of users who are asked
+every night, that it is farther beyond their own earlier values than a tolerance allows.
 """
 
 from __future__ import annotations
@@ -41,8 +39,6 @@ class Night:
     """One verdict of one record.
 
     Attributes:
-        place: Position of the record among all.
-        values: The values of its users, in the order drawn.
         reach: The smallest and the largest possible value.
         asked: Whether its run sent calls; otherwise its answers were given earlier.
         unknown: Users with an answer that could not be read, or a follow-up that failed: each speaks for the promise.
@@ -64,8 +60,6 @@ class Series:
     """The nights of one verdict, all on the same terms.
 
     Attributes:
-        name: Name of the relation, or of the test.
-        model: Its recommender.
         terms: The facts that are the same on all nights, by name.
         tolerance: How much worse a user's later values may be on average.
         nights: In the order of the records.
@@ -85,7 +79,6 @@ class Finding:
     """The result of a row of nights for one verdict.
 
     Attributes:
-        series: Its nights.
         users: How many values were bet on in each record.
         again: Users of an earlier night who were not counted again.
         replayed: Nights that were not counted, because their answers are those of an earlier one.
@@ -203,7 +196,6 @@ def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
 
 
 def _margin(row: Row) -> float | None:
-    """The limit of the mean: the margin of an effect, or the threshold of a metric."""
     return row.get("threshold") if row.get("margin") is None else row["margin"]
 
 
@@ -285,7 +277,6 @@ def _growth(
 
 
 def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:
-    """The finding with its alarm, if there was one."""
     alarm = next((place for place, p in enumerate(found.adjusted) if p <= alpha), None)
     if alarm is None:
         return found

@@ -1,7 +1,4 @@
-"""The policy of a release gate, from ``recsys.toml``.
-
-Every run that has a policy reads it at its start, so this module needs only the standard library.
-"""
+"""The policy of a release gate, from ``recsys.toml``; read at the start of a run, so with the standard library alone."""
 
 from __future__ import annotations
 
@@ -58,16 +55,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What applies to some rows instead of the general policy.
-
-    Attributes:
-        choice: The rows.
-        gates: Whether they count.
-        reason: Why they do not count.
-        margin: As `Policy.margin`.
-        suspicious: As `Policy.suspicious`.
-        vacuous: As `Policy.vacuous`.
-    """
+    """What applies to some rows instead of the general policy."""
 
     choice: Choice
     gates: bool = True
@@ -79,13 +67,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A known violation, which passes for a while.
-
-    Attributes:
-        choice: The tests.
-        until: The last day on which it passes.
-        reason: Why it exists.
-    """
+    """A known violation, which passes for a while."""
 
     choice: Choice
     until: datetime.date

@@ -38,17 +38,6 @@ def finish(
     """Collect the contents of the test reports, and write the requested files.
 
     Calls count in every attempt of a test, verdicts only in the last one.
-
-    Args:
-        config: The config of the run.
-        settings: The settings of the run.
-        reports: Reports of the tests that used a recommender.
-        results: The result of each test.
-        started: When the run began, in Unix seconds.
-        baseline: The record to compare with, if any.
-        incomplete: Why the run is partial, if it is.
-        again: What each process found when it asked some users again at its end.
-        left_out: How many selected tests did not run because of their effort.
     """
     drifts = _merged(drift for found in again for drift in found["drifts"])
     own = version("pytest-recsys-mt")

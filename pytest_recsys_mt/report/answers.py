@@ -1,7 +1,4 @@
-"""The file of answers beside a record: one line for each answer to a multiple-choice question.
-
-A record of thousands of questions would be slow to read with their texts; gates and boards need none.
-"""
+"""The file of answers to multiple-choice questions beside a record, which would be slow to read with them."""
 
 from __future__ import annotations
 

@@ -31,12 +31,7 @@ class _Side:
 
 
 def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str]:
-    """The lines that the command prints.
-
-    Args:
-        records: One record with one or two models, or two with one each.
-        kind: The only kind of question; all by default.
-        limit: How many answers are listed; 0 for all.
+    """The lines that the command prints, of one record with one or two models, or of two with one each.
 
     Raises:
         DataError: If answers cannot be read, if there are not one or two models, or if two have no question
@@ -167,7 +162,6 @@ def _is_right(answer: Answer) -> bool:
 
 
 def _told(answer: Answer, models: Mapping[str, Answer] | None = None) -> Iterator[str]:
-    """One question with its options; who chose which."""
     yield from _wrapped(f"{answer['question']} ({answer['kind']})")
     for place, option in enumerate(answer["options"]):
         chosen = [

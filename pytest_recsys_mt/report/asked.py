@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Shown
 from pytest_recsys_mt.requests import Entry, Item, Message, Request
 from pytest_recsys_mt.sanitize import sanitize
 from pytest_recsys_mt.verdict import Example
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.counterexample import Counterexample
 
 MOST_CHARACTERS = 20_000
 """Longest text of a model or a prompt that the record keeps; a model may write without end."""
@@ -37,19 +40,29 @@ def plain_requests(source: Request, followup: Request) -> tuple[dict[str, object
 def asked(source: Request | None, followup: Request | None, example: Example) -> dict[str, object]:
     """Like `asked_of`, for requests that may lack an answer in `example`."""
     differing = _differing(source, followup)
+    answer = _answer(example.source, example.source_kinds, example.source_asked)
+    other = _answer(example.followup, example.followup_kinds, example.followup_asked)
     return {
-        "source": None
-        if source is None
-        else {
-            **_request(source, differing),
-            **_answer(example.source, example.source_kinds, example.source_asked),
+        name: None if request is None else {**_request(request, differing), **told}
+        for name, request, told in (("source", source, answer), ("followup", followup, other))
+    }
+
+
+def shrunk_of(found: Counterexample) -> dict[str, object]:
+    """The smallest example of a violation: the keys of `asked`, and how it was found."""
+    example, whole = found.example, found.whole
+    return {
+        "user": example.user,
+        "effect": found.effect,
+        "score": example.score,
+        "calls": found.calls,
+        "minimal": found.minimal,
+        "ended": found.ended,
+        "whole": {
+            "history": len(whole.history),
+            "candidates": None if whole.candidates is None else len(whole.candidates),
         },
-        "followup": None
-        if followup is None
-        else {
-            **_request(followup, differing),
-            **_answer(example.followup, example.followup_kinds, example.followup_asked),
-        },
+        **asked(found.source, found.followup, example),
     }
 
 

@@ -1,7 +1,6 @@
 """Which of a test's reports count: those of its last attempt.
 
-pytest reports a test once for each phase. It reports more often if a plugin runs the test again, if
-a part of it is a subtest, or if the worker that ran it dies.
+pytest reports a phase each, and more if a plugin runs the test again, a part is a subtest, or its worker dies.
 """
 
 from __future__ import annotations
@@ -24,12 +23,7 @@ class Attempt:
     """One run of a test.
 
     Attributes:
-        worker: The worker that ran it; None for this process.
-        rows: Its rows.
-        failed: The phases that failed.
-        ended: Whether the test's own code ended.
         repeated: Whether it was run again because of its reports.
-        closed: Whether all its reports are in.
     """
 
     worker: object
@@ -57,11 +51,7 @@ class Attempt:
 
 @dataclass
 class Result:
-    """The result of one test.
-
-    Attributes:
-        attempts: In the order they began.
-    """
+    """The result of one test."""
 
     attempts: list[Attempt] = field(default_factory=list)
 
@@ -97,11 +87,7 @@ class Result:
 
 
 def results_of(reports: Iterable[Any]) -> Mapping[str, Result]:
-    """The reported tests, by their node ids.
-
-    Args:
-        reports: The reports of the tests, in the order of arrival.
-    """
+    """The reported tests by their node ids, from the reports in the order of arrival."""
     results: dict[str, Result] = {}
     for report in reports:
         results.setdefault(report.nodeid, Result()).take(report)

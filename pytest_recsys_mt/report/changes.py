@@ -1,7 +1,4 @@
-"""What differs between a request and its follow-up: a diff of each part, from the record's data.
-
-Reads the `asked` of an example, or the two sides of `shrunk`; see `report.asked`.
-"""
+"""What differs between a request and its follow-up, as `report.asked` has them: a diff of each part."""
 
 from __future__ import annotations
 
@@ -63,12 +60,6 @@ def changes(
     """The parts of a request that differ, in the order of `report.asked`.
 
     An item that only changed its place has one line, marked "+", which says from where it moved.
-
-    Args:
-        source: The request.
-        followup: The transformed request.
-        most: The number of changes to show of each part, at least 1; None for all.
-        around: How many lines that both sides have to show before and after a change; None for all.
 
     Returns:
         One `Change` a part; empty if all parts are the same (then say `SAME`).
@@ -245,7 +236,6 @@ def _in_order(
 
 
 def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
-    """A diff of two texts by lines, and within the lines that change a little."""
     hunks: list[Hunk] = []
     matcher = difflib.SequenceMatcher(None, old, new)
     for tag, a, b, c, d in matcher.get_opcodes():

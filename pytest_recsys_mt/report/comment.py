@@ -32,8 +32,6 @@ class PullRequest:
 
     Attributes:
         address: Of GitHub's API for the repository.
-        number: Of the pull request.
-        token: The job's; empty if it has none.
         end: The last line of a comment: the commit, and the page of the run.
     """
 
@@ -49,10 +47,6 @@ class UnwrittenError(Exception):
 
 def comment(record: Path, name: str) -> None:
     """Write the comment of this name, or say why there is none: on standard output and in the job's summary.
-
-    Args:
-        record: As ``--recsys-json`` wrote it, or where it would have.
-        name: Which comment it is.
 
     Raises:
         DataError: If the file is no record.
@@ -119,7 +113,6 @@ def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
 
 
 def _open_ends(text: str) -> str:
-    """What closes the elements that a cut left open."""
     return "".join(
         f"</{name}>"
         for name in ("pre", "details")

@@ -41,20 +41,14 @@ COLUMNS = (
 
 
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
-    """Write every changed verdict, and the number of unchanged ones.
-
-    Args:
-        reporter: Writes to the terminal.
-        comparison: The comparison from the record.
-        rows: The rows of the record.
-    """
+    """Write every changed verdict, and the number of unchanged ones."""
     where = comparison["baseline"] or "this run"
     title = f"recsys-mt: {comparison['model']} against {comparison['against']} of {where}"
     reporter.write_sep("=", shorten(one_line(title), 74))
     if not comparison["baseline"]:
-        _wrapped(reporter, ONE_RUN)
+        say(reporter, ONE_RUN, "  ")
     for reason in comparison["refused"]:
-        _wrapped(reporter, f"refused: {reason}")
+        say(reporter, f"refused: {reason}", "  ")
     if comparison["refused"]:
         return
     told = list(changed(comparison, rows))
@@ -70,7 +64,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
             for name, each, (low, high) in told
         ]
         write_cells(reporter, COLUMNS, cells, [COLOURS[each["change"]] for _, each, _ in told])
-        _wrapped(reporter, comparison["bounds"])
+        say(reporter, comparison["bounds"], "  ")
     counts = comparison["counts"]
     reporter.write_line(
         ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))
@@ -84,7 +78,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
             reason = each["reason"] if found is None else f"not applicable {found[1]}"
             reasons[reason] = reasons.get(reason, 0) + 1
     for reason, count in reasons.items():
-        _wrapped(reporter, f"ungated ({count}): {reason}")
+        say(reporter, f"ungated ({count}): {reason}", "  ")
 
 
 def changed(
@@ -101,6 +95,7 @@ def changed(
             yield names[each["nodeid"], each["oracle"]], each, each["interval"]
 
 
-def _wrapped(reporter: Any, text: str) -> None:
-    for line in textwrap.wrap(text, 79, initial_indent="  ", subsequent_indent="    "):
+def say(reporter: Any, text: str, first: str = "") -> None:
+    """Write a text on the terminal, in lines that fit."""
+    for line in textwrap.wrap(text, 79, initial_indent=first, subsequent_indent="    "):
         reporter.write_line(line)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 
+from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.report.attempts import CRASHED, Attempt, Result
 
 NAMED = 3
@@ -16,10 +17,6 @@ def missing(session: pytest.Session, uncollected: Sequence[str]) -> list[str]:
     """Why a run as a whole is partial, one sentence each; empty for a complete run.
 
     A run of selected tests (``-k``) is complete: a comparison sees which tests it lacks.
-
-    Args:
-        session: The session at its end.
-        uncollected: Files that could not be collected.
     """
     found = []
     stopped = session.shouldfail or session.shouldstop
@@ -40,17 +37,10 @@ def lost(collected: Iterable[str], results: Mapping[str, Result]) -> list[str]:
     """The tests that should have given a verdict but have no row, one sentence per fault.
 
     A skipped test has a row. A test that passed without a verdict asked and judged by itself.
-
-    Args:
-        collected: Tests that ask a recommender.
-        results: The results of all tests.
     """
-    found: dict[str, list[str]] = {}
-    for name in dict.fromkeys(collected):
-        fault = _fault(results.get(name, Result()).counted)
-        if fault:
-            found.setdefault(fault, []).append(name)
-    return [_told(names, "test", fault) for fault, names in found.items()]
+    fault_of = lambda name: _fault(results.get(name, Result()).counted)
+    found = grouped(dict.fromkeys(collected), fault_of)
+    return [_told(names, "test", fault) for fault, names in found.items() if fault]
 
 
 def _fault(attempt: Attempt | None) -> str:
@@ -61,8 +51,7 @@ def _fault(attempt: Attempt | None) -> str:
     if any(row["outcome"] == "failed" for row in attempt.rows):
         return ""
     if attempt.failed:
-        told = f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
-        return told
+        return f"failed in {attempt.failed[0]}" if attempt.rows else "failed without a verdict"
     return "" if attempt.ended else "gave no result"
 
 

@@ -1,7 +1,4 @@
-"""The evidence below a failed test: what was asked, what was changed, and both answers.
-
-It is made of a row of the record, so the record and the page show the same, and in full.
-"""
+"""The evidence below a failed test, from its row of the record: what was asked and changed, and both answers."""
 
 from __future__ import annotations
 
@@ -35,21 +32,15 @@ MOST_ROWS = 3
 
 
 def evidence(row: Row, where: str = "") -> list[str]:
-    """The smallest example and some users of one row, in lines of 80 columns.
-
-    Args:
-        row: The row, as in the record.
-        where: The file in which the rest stands; empty if the run writes none.
-    """
+    """The smallest example and some users of one row, in lines of 80 columns; `where` is the file with the rest."""
     shrunk = row.get("shrunk")
     users = [each for each in row["examples"] if not each.get("keeps")] or row["examples"][:1]
     if shrunk is not None:
         users = [each for each in users if each["user"] != shrunk["user"]]
     if row.get("joint"):
         users = users[:1]  # the number is one of all users together: no user's answer explains it
-    alone = _is_of_one_side(row)
-    blocks = [] if shrunk is None else [list(_smallest(shrunk, alone))]
-    lines = [line for block in blocks for line in ("", *block)]
+    alone = is_of_one_side(row)
+    lines = [] if shrunk is None else ["", *_smallest(shrunk, alone)]
     left = len(users)
     for example in users:
         block = list(_user(example, alone))
@@ -58,19 +49,15 @@ def evidence(row: Row, where: str = "") -> list[str]:
         lines += ["", *block]
         left -= 1
     if left or any("… " in line for line in lines):
-        lines += ["", *_rest(left, where)]
+        more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
+        lines += ["", f"({more}every request in full: {where or '--recsys-html=report.html'})"]
     return lines
 
 
-def _rest(left: int, where: str) -> Iterator[str]:
-    more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
-    yield f"({more}every request in full: {where or '--recsys-html=report.html'})"
-
-
-def _is_of_one_side(row: Row) -> bool:
+def is_of_one_side(row: Row) -> bool:
     """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
     return not row["relation"] or not any(
-        example["source"] or example.get("score") is not None for example in row["examples"]
+        each["source"] or each.get("score") is not None for each in row.get("examples") or []
     )
 
 
@@ -97,7 +84,6 @@ def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[
 
 
 def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
-    """One part of a request: its name, and its lines behind their marks."""
     rows = []
     for mark, text in lines[:MOST_OF_A_PART]:
         rows += _rows(mark, text)
@@ -121,7 +107,6 @@ def _rows(mark: str, text: str) -> list[str]:
 
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
-    """The smallest example: the whole request, what is changed in it, and both answers."""
     source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
     size = f"{len(source['history'])} of {whole['history']} history items"
     if whole["candidates"] is not None and source["candidates"] is not None:
@@ -166,7 +151,6 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _answers(source: Sequence[str], followup: Sequence[str], alone: bool) -> Iterator[str]:
-    """The answer of one side, or those of both, left and right."""
     if alone:
         yield f"{'':4}answer"
         for place, title in enumerate(_lines(source or followup), 1):
@@ -187,7 +171,6 @@ def _lines(titles: Sequence[str]) -> tuple[str, ...]:
 
 
 def _wrote(*sides: Mapping[str, Any] | None) -> Iterator[str]:
-    """The first lines of what a text model wrote, as it wrote them."""
     for name, side in zip(("source", "follow-up"), sides, strict=True):
         text = (side or {}).get("text")
         if not text:

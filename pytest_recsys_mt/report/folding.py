@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import STATES, Row, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import STATES, Row, grouped, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
@@ -25,9 +25,7 @@ class Unsettled:
     """A row that does not simply hold, or the first of several that got no verdict for one reason.
 
     Attributes:
-        row: The row.
         place: Where it stands: the name of its test, and its oracle.
-        sentence: What to say of it.
     """
 
     row: Row
@@ -39,13 +37,7 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""
     found = []
     for state in ORDER:
-        groups: dict[tuple[str, ...], list[Row]] = {}
-        for row in rows:
-            if state_of(row) == state:
-                alone = [row["nodeid"], row["oracle"]] if measured(row).value is not None else []
-                key = (row["suite"], row["model"], row["reason"], *alone)
-                groups.setdefault(key, []).append(row)
-        for own in groups.values():
+        for own in grouped([row for row in rows if state_of(row) == state], _alike).values():
             if len(own) >= MANY and measured(own[0]).value is None:
                 names = ", ".join(dict.fromkeys(distinct_names(own)))
                 verb = "got no verdict" if state == "error" else f"are {state}"
@@ -54,6 +46,11 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
             else:
                 found += [Unsettled(r, (test_of_row(r), r["oracle"]), told_of(r)) for r in own]
     return found
+
+
+def _alike(row: Row) -> tuple[str, ...]:
+    alone = [row["nodeid"], row["oracle"]] if measured(row).value is not None else []
+    return row["suite"], row["model"], row["reason"], *alone
 
 
 def told_of(row: Row) -> str:
@@ -66,10 +63,7 @@ def told_of(row: Row) -> str:
 
 def vacuous(rows: Iterable[Row]) -> list[str]:
     """The promises that are kept vacuously, one text for each recommender and what it does not read."""
-    found: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if aspect := vacuous_of(row):
-            found.setdefault((row["model"], aspect), []).append(row)
+    found = grouped(filter(vacuous_of, rows), lambda row: (row["model"], vacuous_of(row)))
     return [
         one_line(
             f"{len(own)} {'holds' if len(own) == 1 else 'hold'} vacuously: {model} {unread(aspect)} "
@@ -88,10 +82,8 @@ def needed_of(row: Row, what: str = NEEDED) -> int:
 def inapplicable(rows: Iterable[Row]) -> list[str]:
     """The tests that do not apply, one text for each reason, with the suites that do not apply at all."""
     listed = list(rows)
-    of_reason: dict[str, list[Row]] = {}
-    for row in listed:
-        if row["status"] == "not-applicable":
-            of_reason.setdefault(row["reason"], []).append(row)
+    left_out = [row for row in listed if row["status"] == "not-applicable"]
+    of_reason = grouped(left_out, lambda row: row["reason"])
     told = []
     for reason, own in sorted(of_reason.items(), key=lambda each: -len(each[1])):
         models = {row["model"] for row in own}

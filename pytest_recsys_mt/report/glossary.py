@@ -18,9 +18,6 @@ class Entry:
     """One entry of the glossary.
 
     Attributes:
-        name: The word as reports use it.
-        title: The word in full.
-        text: What it means.
         own: Whether it has a title of its own, which can stand for the name.
     """
 
@@ -36,12 +33,12 @@ class Entry:
 
 
 def _terms(**texts: str) -> Mapping[str, Entry]:
-    return MappingProxyType(
-        {
-            name: Entry(name, spoken(name)[:1].upper() + spoken(name)[1:], text)
-            for name, text in texts.items()
-        }
-    )
+    return MappingProxyType({name: _named(name, text) for name, text in texts.items()})
+
+
+def _named(name: str, text: str) -> Entry:
+    words = spoken(name)
+    return Entry(name, words[:1].upper() + words[1:], text)
 
 
 TERMS = _terms(
@@ -90,7 +87,7 @@ def names_of(row: Row) -> list[str]:
     function, _, by = row["oracle"].partition(":")
     metric = row.get("metric") or ""
     given = [*metric.split(":"), *by.split(":"), function]
-    return [name for name in dict.fromkeys(given) if name and name in _used(given)]
+    return [name for name in dict.fromkeys(given) if name and entry_of(name) is not None]
 
 
 def measure_of(row: Row) -> Entry | None:
@@ -109,13 +106,8 @@ def entries_of(rows: Iterable[Row]) -> list[Entry]:
     ]
 
 
-def _used(names: Iterable[str]) -> set[str]:
-    return {name for name in names if entry_of(name) is not None}
-
-
 @cache
 def _documented() -> Mapping[str, Entry]:
-    """Measures, similarities and oracles by name, in the words of their docstrings."""
     return MappingProxyType(
         {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
     )
@@ -146,9 +138,7 @@ def _oracles() -> Iterator[Entry]:
     for name in oracles.__all__:
         found = getattr(oracles, name)
         if inspect.isfunction(found):
-            yield Entry(
-                name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(_paragraph(found))
-            )
+            yield _named(name, _plain(_paragraph(found)))
 
 
 def _beside(table: ModuleType) -> list[ModuleType]:
@@ -167,9 +157,7 @@ def _of_module(name: str, module: ModuleType) -> Entry:
     function = _paragraph(getattr(module, name, None))
     if module.__name__.rpartition(".")[2] == name:
         return _entry(name, about, function)
-    return Entry(
-        name, spoken(name)[:1].upper() + spoken(name)[1:], _plain(f"{function} {about}".strip())
-    )
+    return _named(name, _plain(f"{function} {about}".strip()))
 
 
 def _entry(name: str, about: str, further: str = "") -> Entry:

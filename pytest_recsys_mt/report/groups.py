@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Row, SliceRow, measured
 from pytest_recsys_mt.report.short_names import named
-from pytest_recsys_mt.report.table import COLOURS, Column, write_cells
+from pytest_recsys_mt.report.table import COLOURS, Column, bounds_of, write_cells
 from pytest_recsys_mt.wording import beyond, group_in_words
 
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "not settled"}
@@ -36,28 +36,23 @@ def looks_broken(row: Row) -> bool:
 
 
 def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
-    """Write a table of the groups of each row on the terminal.
-
-    Args:
-        reporter: Writes to the terminal.
-        rows: The rows of one suite and one recommender.
-        every: Whether rows without a group beyond the limit are told too.
-    """
+    """Write a table of the groups of each row, of rows without a group beyond the limit only with `every`."""
     for row, name in named(rows):
         if row.get("slices") and (every or looks_broken(row)):
             reporter.write_line(f"{name}, by group of users:")
             groups = groups_of(row)
+            cells = [
+                [
+                    group_in_words(group),
+                    WORDS[group["status"]],
+                    "" if group["estimate"] is None else f"{group['estimate']:.3f}",
+                    bounds_of(group),
+                    str(group["users"]),
+                ]
+                for group in groups
+            ]
             colours = [COLOURS[group["status"]] for group in groups]
-            write_cells(reporter, COLUMNS, [list(_cells(group)) for group in groups], colours)
-
-
-def _cells(group: SliceRow) -> Iterator[str]:
-    yield group_in_words(group)
-    yield WORDS[group["status"]]
-    yield "" if group["estimate"] is None else f"{group['estimate']:.3f}"
-    interval = group["interval"]
-    yield "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
-    yield str(group["users"])
+            write_cells(reporter, COLUMNS, cells, colours)
 
 
 def _beyond(row: Row, group: SliceRow) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_recsys_mt.gate.document import Document, Row, State, state_of_test
+from pytest_recsys_mt.gate.document import Document, State, grouped, state_of_test
 
 UNJUDGED: dict[State, str] = {
     "inconclusive": "inconclusive", "error": "in error", "not-applicable": "not applicable",
@@ -27,9 +27,7 @@ def judged(document: Document) -> str:
     A test of several verdicts is in the state of the most important one. Records of before do not
     say what their effort left out; empty for a run without tests.
     """
-    of_test: dict[str, list[Row]] = {}
-    for row in document["results"]:
-        of_test.setdefault(row["nodeid"], []).append(row)
+    of_test = grouped(document["results"], lambda row: row["nodeid"])
     counts = Counter(map(state_of_test, of_test.values()))
     made = len(of_test) - sum(counts[state] for state in UNJUDGED)
     left = document.get("left_out") or {"effort": "", "tests": 0}

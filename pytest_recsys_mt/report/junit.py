@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_recsys_mt.files import written_whole
-from pytest_recsys_mt.gate.document import Decision, Document, Row, state_of
+from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, state_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 from pytest_recsys_mt.report.readable import unread_in_words, unread_of
@@ -45,18 +45,10 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
       make a map of them, so those of a test's second verdict end in ``.2``.
     * a test case for the gate, if one was requested, or if it fails although no test does: readers
       of the file alone must see that.
-
-    Args:
-        path: Path of the file.
-        document: The record.
-        config: The config of the run.
-        gate: Whether a gate was requested.
     """
     tree = ElementTree.parse(path)
-    by_case: dict[tuple[str, str], list[Row]] = {}
     prefix = str(config.getoption("junitprefix", None) or "")
-    for row in document["results"]:
-        by_case.setdefault(_case_of(row["nodeid"], prefix), []).append(row)
+    by_case = grouped(document["results"], lambda row: _case_of(row["nodeid"], prefix))
     properties = config.getini("junit_family") in ("xunit1", "legacy")
     for case in tree.iter("testcase"):
         rows = by_case.get((case.get("classname", ""), case.get("name", "")), [])
@@ -74,7 +66,6 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
 
 
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
-    """Class name and name of a test in pytest's file."""
     file, names, _ = parts_of(nodeid)
     module = re.sub(r"\.py$", "", file.replace("/", "."))
     in_brackets = nodeid.removeprefix(function_of(nodeid))  # they may be empty

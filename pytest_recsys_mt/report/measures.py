@@ -12,12 +12,7 @@ SIGNS = {"at most": "<= ", "at least": ">= ", "within": "+-"}
 
 @dataclass(frozen=True)
 class Effect:
-    """What a number measures, in words.
-
-    Attributes:
-        name: The name within a sentence.
-        percent: Whether it is a share.
-    """
+    """What a number measures, in words."""
 
     name: str
     percent: bool = False

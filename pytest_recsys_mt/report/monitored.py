@@ -17,14 +17,7 @@ SETTLED = ("holds", "violated", "inconclusive")
 def lines(
     nights: Sequence[tuple[str, Document]], findings: Sequence[Finding], alpha: float, change: bool
 ) -> Iterator[str]:
-    """The report.
-
-    Args:
-        nights: A name and a record for each night.
-        findings: The result of each verdict.
-        alpha: Chance of any false alarm.
-        change: Whether the bets were on the change of users' values.
-    """
+    """The report: `change` says whether the bets were on the change of users' values."""
     names = [name for name, _ in nights]
     what = "the change of the same users" if change else "users not seen on an earlier night"
     yield from _wrapped(

@@ -28,11 +28,6 @@ def record_at(path: Path) -> Document:
 def require_output(output: Path | None, endings: Collection[str], records: Sequence[Path]) -> None:
     """Check a file before anything is made for it; None is standard output.
 
-    Args:
-        output: The file.
-        endings: Those that say a format.
-        records: Files that are read, and not to be written.
-
     Raises:
         DataError: If its ending says no format, or it is a record.
     """
@@ -46,11 +41,6 @@ def require_output(output: Path | None, endings: Collection[str], records: Seque
 
 def put_out(text: str, output: Path | None, what: str) -> None:
     """Print a text, or write it to a file, completely or not at all, and say so.
-
-    Args:
-        text: The text.
-        output: The file; None prints it.
-        what: What was written, in words.
 
     Raises:
         DataError: If the file cannot be written.

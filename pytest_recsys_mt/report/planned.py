@@ -29,15 +29,7 @@ MOST = 5
 def print_plan(
     config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
 ) -> None:
-    """Write the plan to the terminal.
-
-    Args:
-        config: Of the run.
-        plan: The calls.
-        unplanned: Why the calls of a test are not known, or not all of them, by the test's id; or
-            why it is skipped.
-        settings: The settings of the run.
-    """
+    """Write the plan to the terminal; `unplanned` says by a test's id why its calls are not all known, or why it is skipped."""
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     reporter.write_line("")
     sure = {key: count for key, count in plan.counts.items() if key[0] not in BESIDE}
@@ -82,7 +74,6 @@ def _write_bound(
     unknown: int,
     limit: int | None,
 ) -> None:
-    """The most that the run can ask and cost, and how that is made up."""
     made, further, shown = (
         sum(count.to_make for count in counts) for counts in (sure, again, controls)
     )
@@ -120,7 +111,6 @@ def _skip(reason: str) -> str:
 
 
 def _lasting(name: str, counts: Mapping[str, Count], plan: Plan, stated: float | None) -> list[str]:
-    """How long the calls to a model take."""
     made = sum(count.to_make for count in counts.values())
     pace = stated or plan.pace(name)
     if not made or not any(count.prompt_tokens for count in counts.values()):
@@ -134,7 +124,6 @@ def _lasting(name: str, counts: Mapping[str, Count], plan: Plan, stated: float |
 
 
 def _table(counts: Mapping[str, Count]) -> list[str]:
-    """The counts of one model by suite, with their sum."""
     rows: list[tuple[str, ...]] = [
         ("suite", "tests", "calls", "cached", "prompt", "answers", "at most")
     ]
@@ -171,7 +160,6 @@ def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
 
 
 def _notes(counts: Sequence[Count]) -> list[str]:
-    """What the columns of one model mean."""
     notes = []
     if any(count.prompt_tokens for count in counts):
         how = f"are estimated, {CHARACTERS} characters per token"
@@ -193,7 +181,6 @@ def _notes(counts: Sequence[Count]) -> list[str]:
 
 
 def _write_dearest(reporter: Any, plan: Plan) -> None:
-    """The functions whose tests cost most, if there are more of them."""
     functions: defaultdict[str, list[Count]] = defaultdict(list)
     for (nodeid, _), count in plan.by_test.items():
         if nodeid and count.to_make:
@@ -214,7 +201,6 @@ def _write_dearest(reporter: Any, plan: Plan) -> None:
 
 
 def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
-    """Tests by reason."""
     if not reasons:
         return
     reporter.write_sep("=", f"recsys-mt: {title}")
@@ -229,7 +215,6 @@ def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
 
 
 def _at_most(counts: Sequence[Count]) -> str:
-    """The most that some calls can cost, in words."""
     costs = [count.usd for count in counts]
     known = [usd for usd in costs if usd is not None]
     if len(known) == len(costs):

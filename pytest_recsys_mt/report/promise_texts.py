@@ -11,7 +11,7 @@ from pytest_recsys_mt.verdict import Allowed
 
 def promised_by(transformation: object) -> str:
     """The promise of a relation: its own words, else the start of its docstring."""
-    return _paragraph(getattr(transformation, "promise", transformation.__doc__))
+    return paragraph(getattr(transformation, "promise", transformation.__doc__))
 
 
 def promise_of(
@@ -21,17 +21,11 @@ def promise_of(
 
     One relation can be tested for two promises. "The ranking stays the same" is not what an oracle checks
     that wants at least some change, so the relation's words count only if they fit.
-
-    Args:
-        item: The test.
-        transformation: That of a metamorphic test.
-        oracle: The oracle that judged, ``at_least:hit@5``; empty if none did.
-        allowed: What it allows; see `verdict.Allowed`.
     """
     changes = getattr(transformation, "promises_change", False)
     fits = transformation is not None and (not oracle or (allowed == "at least") == changes)
     of_relation = promised_by(transformation) if fits else ""
-    of_test = _paragraph(getattr(getattr(item, "obj", None), "__doc__", ""))
+    of_test = paragraph(getattr(getattr(item, "obj", None), "__doc__", ""))
     return of_relation or of_test or _of_oracle(oracle)
 
 
@@ -40,9 +34,9 @@ def _of_oracle(oracle: str) -> str:
         return ""
     from pytest_recsys_mt import oracles
 
-    return _paragraph(getattr(getattr(oracles, oracle.partition(":")[0], None), "__doc__", ""))
+    return paragraph(getattr(getattr(oracles, oracle.partition(":")[0], None), "__doc__", ""))
 
 
-def _paragraph(docstring: str | None) -> str:
+def paragraph(docstring: str | None) -> str:
     """The first paragraph, in one line."""
     return " ".join(inspect.cleandoc(docstring or "").partition("\n\n")[0].split())

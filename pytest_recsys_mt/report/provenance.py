@@ -30,10 +30,7 @@ def settings_of(settings: Settings) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """A setting as plain data: what it says is recorded of it, such as the digest of a file.
-
-    Like what JSON gives back, so that it equals the setting of a record that was read.
-    """
+    """What a setting says is recorded of it, such as the digest of a file; else itself, as JSON gives it back."""
     plain = getattr(value, "recorded", value)
     return list(plain) if isinstance(plain, tuple) else plain
 
@@ -55,9 +52,6 @@ def environment() -> dict[str, str]:
 def time_since(started: float) -> dict[str, object]:
     """When a run began, in UTC, and how long it took: the only part of a record that differs in a
     second run.
-
-    Args:
-        started: In Unix seconds.
     """
     begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
     return {"started": begun.isoformat(), "seconds": round(time.time() - started, 1)}

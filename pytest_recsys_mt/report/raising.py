@@ -13,13 +13,7 @@ MOST_PARTS = 8
 
 
 def how_to_ask(source: Request | None, failed: Request, smallest: Request | None) -> Iterator[str]:
-    """What the request that failed changes in the user's own, and a smaller one that fails as well.
-
-    Args:
-        source: The user's own request; None if the user is not known.
-        failed: The request that failed.
-        smallest: The smallest one found; None if none was looked for.
-    """
+    """What the request that failed changes in the user's own, and a smaller one that fails as well."""
     if source is not None:
         sides = plain_requests(source, failed.replace(replicate=source.replicate))
         if sides[0] != sides[1]:

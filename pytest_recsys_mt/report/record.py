@@ -29,13 +29,13 @@ from pytest_recsys_mt.gate.document import (
     Planted,
     Readable,
     Row,
+    models_of,
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.answers import taken_from, write_answers
-from pytest_recsys_mt.report.asked import asked_of
+from pytest_recsys_mt.report.asked import asked_of, shrunk_of
 from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
-from pytest_recsys_mt.report.shrunk import plain as plain_counterexample
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.requests import EntryKind
 from pytest_recsys_mt.sanitize import plain
@@ -83,7 +83,7 @@ def row_of(
         "expected": expected,
         "p_holm": None,
         "p_bh": None,
-        "shrunk": None if shrunk is None else plain_counterexample(shrunk),
+        "shrunk": None if shrunk is None else shrunk_of(shrunk),
         "reproduce": "",
         "traceback": "",
     }
@@ -125,9 +125,6 @@ class Record:
     """Collects rows and calls from the test reports of all workers.
 
     Attributes:
-        settings: The settings of the run.
-        incomplete: Why the run is partial, when its tests ended.
-        unwritten: Which reports could not be written, and why.
         written: The files of the reports that were, as the user named them.
         notes: What was done to the data, and how recommenders were asked otherwise than the user said.
         answers: One row for each answer to a multiple-choice question, once the document is made.
@@ -180,17 +177,7 @@ class Record:
         ahead: float = 0.0,
         readings: Mapping[str, Mapping[str, Reading]] | None = None,
     ) -> None:
-        """Add the contents of one test report other than verdicts.
-
-        Args:
-            calls: The results of calls, by key: facts (`bill.CallFact`) as plain data.
-            causes: Who asked for calls; see `causes.Causes`.
-            planned: Keys of calls that were not sent, because a verdict was clear before.
-            data_digest: Digest of the data it used, if any.
-            requests: Digest of the requests of all sampled users, if any.
-            ahead: Seconds for which it asked what other tests wait for.
-            readings: What was read in text answers, by recommender and key.
-        """
+        """Add the contents of one test report other than verdicts."""
         for model, read in (readings or {}).items():
             self._readings.setdefault(model, {}).update(read)
         self.ahead += ahead
@@ -251,9 +238,7 @@ class Record:
     def _make(self) -> Document:
         rows = self.rows
         self.answers = taken_from(rows)
-        given = {model: place for place, model in enumerate(self.settings.models)}
-        found = {row["model"] for row in rows if row["model"]}
-        models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
+        models = models_of(rows, self.settings.models)
         document: Facts = {
             "schema": SCHEMA,
             "version": self._version,
@@ -285,7 +270,6 @@ class Record:
         return {**document, "gate": self._gate(document)}
 
     def _gate(self, document: Facts) -> Decision:
-        """The gate's result for the run."""
         settings = self.settings
         policy = settings.policy or Policy()
         alpha = policy.alpha or settings.alpha
@@ -320,7 +304,6 @@ UNREAD_SHOWN = 3
 
 
 def _summed(readings: Collection[Reading]) -> Readable:
-    """What was read in all answers of one recommender."""
     kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
     unread = [read for read in readings if "text" in read]
     shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]

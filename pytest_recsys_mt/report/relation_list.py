@@ -21,10 +21,7 @@ WIDTH = 79
 
 
 def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Write the relations of the collected tests, each once, in the order of collection.
-
-    The tests that judge answers without a relation follow.
-    """
+    """Write the relations of the collected tests, each once, in the order of collection."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return

@@ -43,9 +43,8 @@ def attach(
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
     The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
-    so they hold only plain data. `reproduce` returns the command that reproduces the verdicts; its
-    arguments say whether all answers are on disk, and how many calls to spend on smallest examples.
-    `explain` adds to what users' code raised how to raise it again.
+    so they hold only plain data. The arguments of `reproduce` say whether all answers are on disk, and
+    how many calls to spend on smallest examples.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     model = running.model or parameters.get("recsys_model", "")  # "" before its fixture ran

@@ -23,6 +23,11 @@ def _parameters(row: Row) -> str:
     return own.replace(relation, "", 1).strip("-") if row["relation"] else own
 
 
+def letters_of(name: str) -> str:
+    """The letters and digits of a name, by which a metric is found whatever its spelling."""
+    return re.sub(r"[^a-z0-9]+", "", name.casefold())
+
+
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` characters."""
     return text if len(text) <= width else text[: width - 3] + "..."
@@ -45,11 +50,7 @@ def folded(name: str, width: int) -> list[str]:
 
 
 def distinct_names(rows: Sequence[Row]) -> list[str]:
-    """The name of each row, with what tells it from rows of the same name.
-
-    Args:
-        rows: Rows of one suite and one recommender.
-    """
+    """The name of each row of one suite and one recommender, with what tells it from rows of the same name."""
     names = [name_of_row(row) for row in rows]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(names):

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
 from pytest_recsys_mt.calls.causes import BESIDE, CONTROL, PURPOSES, SEARCH, Cause
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.gate.document import CallRow, Calls
+from pytest_recsys_mt.gate.document import Calls, grouped
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
 """The counts of tokens of a call."""
@@ -23,20 +23,13 @@ Sums = dict[str, Any]
 
 @dataclass
 class _Row:
-    """What one row of the bill has of calls.
-
-    Attributes:
-        calls: All facts on each call that counts here.
-        attempts: The facts on the attempts that count here.
-        purpose: Why they are asked, if not for the tests themselves; see `causes.BESIDE`.
-    """
+    """One row of the bill: all facts on its calls, its attempts, and their purpose if it is one of `BESIDE`."""
 
     calls: list[list[CallFact]]
     attempts: list[CallFact]
     purpose: str = ""
 
     def sums(self) -> Sums:
-        """The numbers of the row."""
         results = [facts[-1] for facts in self.calls]
         counted = [] if self.purpose else [each for each in results if not each.again]
         states = [result.state for result in counted]
@@ -45,7 +38,9 @@ class _Row:
             "cached": states.count("cached"),
             "made": states.count("made"),
             "failed": states.count("failed"),
-            "failed_at_first": sum(map(_healed, self.calls)),
+            "failed_at_first": sum(
+                facts[-1].state == "made" and len(facts) > 1 for facts in self.calls
+            ),
             "attempts": len(self.attempts),
             "retries": sum(len(_sent(facts)[1:]) for facts in self.calls),
             **{name: sum(getattr(fact, name) for fact in self.attempts) for name in TOKENS},
@@ -64,14 +59,9 @@ class _Row:
 def spent(
     facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
 ) -> Calls:
-    """The calls of a run.
+    """The calls of a run: those in `facts` by their keys, and those `planned` and not needed.
 
     A call counts in the row of its cause. So does its first attempt; further ones count as ``retry``.
-
-    Args:
-        facts: All facts on each call, by its key.
-        causes: Who asked for it.
-        planned: Keys of the calls that the tests planned and did not need.
     """
     known = {key: of_one_call(each) for key, each in facts.items()}
     found: dict[tuple[str, str, int], _Row] = {}
@@ -114,9 +104,7 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
 
 def along(calls: Calls, axis: str) -> dict[str, Sums]:
     """The sums of the rows with the same value of `axis`: ``suite``, ``model`` or ``purpose``."""
-    rows: dict[str, list[CallRow]] = {}
-    for row in calls["by"]:
-        rows.setdefault(str(row[axis]), []).append(row)  # type: ignore[literal-required]
+    rows = grouped(calls["by"], lambda row: str(row[axis]))  # type: ignore[literal-required]
     return {value: summed(group) for value, group in rows.items()}
 
 
@@ -138,8 +126,3 @@ def _total(costs: Iterable[float | None]) -> float | None:
 def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
     """The attempts of this run."""
     return [fact for fact in facts if fact.state != "cached"]
-
-
-def _healed(facts: Sequence[CallFact]) -> bool:
-    """Whether a call was answered only after it was sent again."""
-    return facts[-1].state == "made" and len(facts) > 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.gate.document import Comparison, Document, Row, measured, state_of
+from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import (
     Unsettled,
@@ -44,11 +44,7 @@ def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
 
 
 def markdown(document: Document) -> str:
-    """The run as GitHub's Markdown.
-
-    Args:
-        document: The record.
-    """
+    """The run as GitHub's Markdown."""
     gate = document["gate"]
     lines = [
         f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
@@ -91,7 +87,6 @@ def cell(text: str) -> str:
 
 
 def _entry(entry: Unsettled, several: bool) -> str:
-    """A verdict that does not hold: its word, its sentence, and where it stands."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     return (
@@ -102,9 +97,7 @@ def _entry(entry: Unsettled, several: bool) -> str:
 
 def _reasons(document: Document) -> list[str]:
     """Why the gate failed, but for what stands below anyway; what concerns a test begins with its sentence."""
-    of_test: dict[str, list[Row]] = {}
-    for row in document["results"]:
-        of_test.setdefault(row["nodeid"], []).append(row)
+    of_test = grouped(document["results"], lambda row: row["nodeid"])
     lines = []
     for reason in document["gate"]["reasons"]:
         kind, _, nodeid = reason.partition(": ")
@@ -117,7 +110,6 @@ def _reasons(document: Document) -> list[str]:
 
 
 def _green(rows: Sequence[Row]) -> list[str]:
-    """What holds, folded: a table of each suite and recommender."""
     key = lambda row: (row["suite"], row["model"])
     kept = [row for row in rows if state_of(row) == "holds"]
     lines = []

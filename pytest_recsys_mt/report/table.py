@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_recsys_mt.gate.comparison import address
-from pytest_recsys_mt.gate.document import Row, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import Row, SliceRow, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import distinct_names, folded, test_of_row
 from pytest_recsys_mt.sanitize import one_line
@@ -36,10 +36,7 @@ class Column:
     """A column: its heading, and what it says of a row with its name.
 
     Attributes:
-        heading: The heading.
-        text: From a row and its name to a cell.
         words: Whether its cells are words, which may take several lines.
-        marked: Whether it has the colour of its line.
     """
 
     heading: str
@@ -57,8 +54,9 @@ def _number(value: float | None, form: str = ".3f") -> str:
     return "" if value is None else format(value, form)
 
 
-def _bounds(row: Row) -> str:
-    interval = row["interval"]
+def bounds_of(found: Row | SliceRow) -> str:
+    """The bounds of a row or of a group of its users; empty if it has none."""
+    interval = found["interval"]
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
@@ -78,9 +76,9 @@ COLUMNS: Mapping[str, Column] = {
     "model": Column("model", lambda row, _: row["model"], words=True),
     "oracle": Column("oracle", lambda row, _: row["oracle"], words=True),
     "verdict": Column("verdict", lambda row, _: word_of(row), marked=True),
-    "measured": Column("measured [bounds]", lambda row, _: f"{_estimate(row)} {_bounds(row)}".strip()),
+    "measured": Column("measured [bounds]", lambda row, _: f"{_estimate(row)} {bounds_of(row)}".strip()),
     "estimate": Column("measured", lambda row, _: _estimate(row)),
-    "bounds": Column("bounds", lambda row, _: f"{_mark(row)}{_bounds(row)}"),
+    "bounds": Column("bounds", lambda row, _: f"{_mark(row)}{bounds_of(row)}"),
     "limit": Column("limit", lambda row, _: limit_in_short(row)),
     "floor": Column("floor", lambda row, _: _number(row["floor"], ".2f")),
     "agreement": Column("agreement", lambda row, _: _number(row["agreement"], ".2f")),
@@ -111,38 +109,28 @@ def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> N
 
 
 def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
-    """Write rows of one suite, each with the verdicts of all recommenders beside each other.
-
-    Returns:
-        Whether there is room for them; else nothing was written.
-    """
+    """Write rows of one suite, each with the verdicts of all recommenders; False if there is no room for them."""
     of_model = {model: [row for row in rows if row["model"] == model] for model in models}
     lines: dict[tuple[str, ...], dict[str, Row]] = {}
-    for model, own in of_model.items():
-        for row, name in zip(own, distinct_names(own), strict=True):
+    for model, its in of_model.items():
+        for row, name in zip(its, distinct_names(its), strict=True):
             key = (name, address(row), limit_in_short(row))
             lines.setdefault(key, {})[model] = row
     if not lines:
         return True
     verdicts = [
-        [_verdict_and_value(found.get(model)) for model in models] for found in lines.values()
+        [
+            f"{word_of(own)} {_estimate(own)}".strip() if (own := found.get(model)) else ""
+            for model in models
+        ]
+        for found in lines.values()
     ]
-    shown = [
-        COLUMNS["name"],
-        *map(Column, models),
-        COLUMNS["limit"],
-    ]
+    shown = [COLUMNS["name"], *map(Column, models), COLUMNS["limit"]]
     cells = [[name, *told, limit] for (name, _, limit), told in zip(lines, verdicts, strict=True)]
     if WIDTH - sum(_widths(shown[1:], [line[1:] for line in cells])) - len(models) - 1 < LEAST:
         return False
     write_cells(reporter, shown, cells)
     return True
-
-
-def _verdict_and_value(row: Row | None) -> str:
-    if row is None:
-        return ""
-    return f"{word_of(row)} {_estimate(row)}".strip()
 
 
 def _widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
@@ -158,14 +146,7 @@ def write_cells(
     cells: Sequence[Sequence[str]],
     colours: Sequence[Mapping[str, bool]] = (),
 ) -> None:
-    """Write lines of cells below their headings; columns of words share the room that the others leave.
-
-    Args:
-        reporter: Writes to the terminal.
-        columns: The columns.
-        cells: The cells of each line.
-        colours: The colour of each line.
-    """
+    """Write lines of cells below their headings; columns of words share the room that the others leave."""
     widths = _widths(columns, cells)
     wordy = [place for place, column in enumerate(columns) if column.words]
     room = WIDTH - (len(columns) - 1) - sum(w for p, w in enumerate(widths) if p not in wordy)
@@ -179,23 +160,11 @@ def write_cells(
             for column, text, width in zip(columns, line, widths, strict=True)
         ]
         colour = colours[number - 1] if colours and number else {}
-        for lines in zip_longest(*parts, fillvalue=""):
-            _write_line(reporter, columns, lines, widths, colour)
-
-
-def _write_line(
-    reporter: Any,
-    columns: Sequence[Column],
-    texts: Sequence[str],
-    widths: Sequence[int],
-    colours: Mapping[str, bool],
-) -> None:
-    last = max((place for place, text in enumerate(texts) if text), default=0)
-    for place, (column, text, width) in enumerate(zip(columns, texts, widths, strict=True)):
-        if place > last:
-            break
-        left = column.words or column.marked
-        padded = f"{text:<{width}}" if left else f"{text:>{width}}"
-        padded = padded.rstrip() if place == last else f"{padded} "
-        reporter.write(padded, **(colours if column.marked else {}))
-    reporter.write_line("")
+        for texts in zip_longest(*parts, fillvalue=""):
+            last = max((place for place, text in enumerate(texts) if text), default=0)
+            for place, column in enumerate(columns[: last + 1]):
+                side = "<" if column.words or column.marked else ">"
+                padded = f"{texts[place]:{side}{widths[place]}}"
+                padded = padded.rstrip() if place == last else f"{padded} "
+                reporter.write(padded, **(colour if column.marked else {}))
+            reporter.write_line("")

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Row, state_of, vacuous_of
-from pytest_recsys_mt.report.compared import tell_comparison
+from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.groups import write_groups
@@ -22,13 +22,6 @@ from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import COLOURS, USUAL, WORDS, write_beside, write_table
 from pytest_recsys_mt.sanitize import one_line
 
-_WRAPPED = textwrap.TextWrapper(
-    75,
-    initial_indent="  ",
-    subsequent_indent="    ",
-    break_long_words=False,  # so that test ids can be copied
-    break_on_hyphens=False,
-)
 NAME = 29
 _JOINED = "\N{NO-BREAK SPACE}"
 SHARES = 6
@@ -64,31 +57,26 @@ def summarise(reporter: Any, record: Record) -> None:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
-    for line in textwrap.wrap(_spent(calls) + ahead, 79, subsequent_indent="    "):
-        reporter.write_line(line)
+    say(reporter, _spent(calls) + ahead)
     for line in _shared_out(calls, told=reporter.verbosity > 0):
         reporter.write_line(line)
     for note in document["notes"]:
-        for line in textwrap.wrap(f"note: {note}", 79, subsequent_indent="    "):
-            reporter.write_line(line)
+        say(reporter, f"note: {note}")
     for model, read in document["readings"].items():
         for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ())):
-            for line in textwrap.wrap(text, 79, subsequent_indent="    "):
-                reporter.write_line(line)
+            say(reporter, text)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
-    for line in textwrap.wrap(gate["sentence"], 79, subsequent_indent="    "):
-        reporter.write_line(line)
+    say(reporter, gate["sentence"])
     standing = [
         name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
     ]
     if standing:
-        text = f"  violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
-        for line in textwrap.wrap(text, 79, subsequent_indent="    ", initial_indent="  "):
-            reporter.write_line(line)
+        text = f"violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
+        say(reporter, text, "    ")
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
-        for line in _WRAPPED.wrap(reason):
+        for line in _wrapped(reason, "    ", "  ", 75):
             reporter.write_line(line)
     discovered = [
         row
@@ -104,7 +92,6 @@ def summarise(reporter: Any, record: Record) -> None:
 
 
 def _title(models: Sequence[str], data: str) -> str:
-    """What was tested; how many models if their names do not fit."""
     names = one_line(", ".join(models)) or "no model"
     if len(names) + len(data) > 50 and len(models) > 1:
         names = f"{len(models)} models"
@@ -112,7 +99,6 @@ def _title(models: Sequence[str], data: str) -> str:
 
 
 def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
-    """Write one verdict that does not hold: its word, where it stands, what was promised, what was seen."""
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
@@ -134,7 +120,6 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
 def _tables(
     reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
 ) -> None:
-    """Write the verdicts of each suite: one table for all recommenders where there is room."""
     judged = [row for row in rows if row["status"] != "not-applicable"]
     by_suite = sorted(judged, key=lambda row: row["suite"])
     for suite, of_suite in groupby(by_suite, key=lambda row: row["suite"]):
@@ -153,7 +138,6 @@ def _tables(
 
 
 def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
-    """Write how many verdicts of each suite hold, and so on; suites that do not apply are left out."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in sorted(rows, key=lambda row: (row["suite"], row["model"])):
         key = (row["suite"], row["model"] if several else "")
@@ -181,11 +165,11 @@ def _write(reporter: Any, text: str) -> None:
         reporter.write_line(line)
 
 
-def _wrapped(text: str, following: str, first: str = "") -> list[str]:
+def _wrapped(text: str, following: str, first: str = "", width: int = 79) -> list[str]:
     """Lines of a terminal; long words such as test ids stay whole, so that they can be copied."""
     return textwrap.wrap(
         text,
-        79,
+        width,
         initial_indent=first,
         subsequent_indent=following,
         break_long_words=False,
@@ -194,7 +178,6 @@ def _wrapped(text: str, following: str, first: str = "") -> list[str]:
 
 
 def _spent(calls: Calls) -> str:
-    """The counts of the calls, and the cost of those made."""
     text = (
         f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
         f"{calls['failed']} failed"
@@ -247,7 +230,6 @@ def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
 
 
 def _share(name: str, sums: Mapping[str, Any]) -> str:
-    """What a suite, a model or a purpose took: the requests that were sent, and their cost."""
     told = [f"{sums['attempts']} sent"] if sums["attempts"] else []
     if sums["cached"]:
         told.append(f"{sums['cached']} cached")
@@ -257,7 +239,6 @@ def _share(name: str, sums: Mapping[str, Any]) -> str:
 
 
 def _cost(calls: Calls) -> str:
-    """The cost of the calls, as far as known."""
     text = cost(calls) or "cost unknown"
     if calls["usd"] is None and calls["usd_at_most"] is not None:
         unknown = calls["unknown_cost"]

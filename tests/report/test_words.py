@@ -3,7 +3,8 @@
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.report.html.words import agreement, limit_of, number, state_of, verdict
+from pytest_recsys_mt.report.html.words import agreement, number, state_of, verdict
+from pytest_recsys_mt.report.measures import limit_of
 from tests.report.records import holds, row, task
 
 

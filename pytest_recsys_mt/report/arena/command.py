@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
+from pytest_recsys_mt.report.leaderboard.written import Sheet, markdown_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.sanitize import one_line
 
@@ -27,10 +28,6 @@ STYLE = (
 
 def write_arena(record: Path, output: Path | None) -> None:
     """Write the page of an arena.
-
-    Args:
-        record: As ``--recsys-json`` wrote it.
-        output: The file; its ending says the format. None prints Markdown.
 
     Raises:
         DataError: If the record cannot be read or has no arena, or the file cannot be written.
@@ -51,11 +48,10 @@ def markdown(tables: Sequence[Table]) -> str:
     out = ["# Arena"]
     for table in tables:
         out.append(f"## {_in_markdown(table.title)}")
-        rows = [
+        columns, *rows = (
             [_in_markdown(_shown(cell)) for cell in row] for row in (table.columns, *table.rows)
-        ]
-        rows.insert(1, ["---"] * len(table.columns))
-        out.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        )
+        out.append(markdown_table(Sheet("", columns, rows), "---"))
         if table.note:
             out.append(_in_markdown(table.note))
     return "\n\n".join(out) + "\n"
@@ -76,17 +72,16 @@ def page(tables: Sequence[Table]) -> str:
 
 def _section(table: Table) -> str:
     head = "".join(f"<th>{_in_html(name)}</th>" for name in table.columns)
-    body = "".join(
-        "<tr>"
-        + "".join(
+    rows = (
+        "".join(
             f'<td class="n">{_shown(cell)}</td>'
             if isinstance(cell, (int, float))
             else f"<td>{_in_html(_shown(cell))}</td>"
             for cell in row
         )
-        + "</tr>"
         for row in table.rows
     )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
     note = f"<p>{_in_html(table.note)}</p>" if table.note else ""
     return (
         f"<section><h2>{_in_html(table.title)}</h2>{_drawing(table)}{note}"
@@ -95,7 +90,6 @@ def _section(table: Table) -> str:
 
 
 def _drawing(table: Table) -> str:
-    """Stacked or single bars, a row of the table each."""
     if not table.drawn:
         return ""
     numbers = [
@@ -123,18 +117,17 @@ def _drawing(table: Table) -> str:
             )
             left += width
         top += height + GAP
-    key = []
     for at, column in enumerate(table.bars):
         x = LABEL + 130 * at
-        key.append(
+        parts.append(
             f'<rect x="{x}" y="{top + 4:g}" width="10" height="10" fill="{COLOURS[at % len(COLOURS)]}"/>'
             f'<text x="{x + 14}" y="{top + 13:g}" font-size="12">{_in_html(table.columns[column])}</text>'
         )
-    size = f"0 0 {LABEL + WIDTH + 10} {top + 24:g}"
-    label = _in_html(table.title)
-    drawn = "".join([*parts, *key])
-    width = LABEL + WIDTH + 10
-    return f'<svg role="img" aria-label="{label}" viewBox="{size}" width="{width}">{drawn}</svg>'
+    label, width = _in_html(table.title), LABEL + WIDTH + 10
+    return (
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {width} {top + 24:g}" width="{width}">'
+        f"{''.join(parts)}</svg>"
+    )
 
 
 def _shown(cell: Cell) -> str:
@@ -150,5 +143,4 @@ def _in_html(text: str) -> str:
 
 
 def _in_markdown(text: str) -> str:
-    """The text with what Markdown reads as its own written as character references."""
     return re.sub(r"[\\`*_<>|\[\]&#!]", lambda mark: f"&#{ord(mark[0])};", one_line(text))

@@ -1,8 +1,6 @@
-"""What a record says of an arena, as tables in the form of the paper's figures.
+"""What a record says of an arena, as tables in the form of figures 3, 4 and 6 of "RecSys Arena".
 
-"RecSys Arena" (https://arxiv.org/abs/2412.11068) draws won, tied and lost comparisons of each pair
-(figure 3), Q of each pair (figure 4), and AUC, Q and absolute scores of each recommender, normalised
-(figure 6). It prints no numbers of the figures; Tables 1 and 2 are the published numbers.
+The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures; Tables 1 and 2 are published numbers.
 """
 
 from __future__ import annotations
@@ -27,10 +25,6 @@ class Table:
     """A table, and how it is drawn.
 
     Attributes:
-        title: What it shows.
-        columns: The first names the rows.
-        rows: One cell a column.
-        note: What a reader should know.
         drawn: Whether rows are stacked shares, or each number a bar; empty for no drawing.
         bars: The columns that are drawn, by their numbers.
     """
@@ -82,7 +76,7 @@ def _verdicts(rows: Sequence[Row]) -> Iterable[Table]:
                 row["oracle"].partition(":")[2] if of_judges else row["relation"],
                 row["status"],
                 row.get("estimate"),
-                _interval(row),
+                "[{:.2f}, {:.2f}]".format(*ends) if (ends := row.get("interval")) else "",
                 row.get("users"),
                 row.get("reason") or "",
             )
@@ -95,20 +89,14 @@ def _verdicts(rows: Sequence[Row]) -> Iterable[Table]:
             yield Table(title, columns, found)
 
 
-def _interval(row: Row) -> str:
-    bounds = row.get("interval")
-    return f"[{bounds[0]:.2f}, {bounds[1]:.2f}]" if bounds else ""
-
-
 def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Table]:
+    names = [f"{pair['one']} against {pair['other']}" for pair in pairs]
     shares = []
-    for pair in pairs:
+    for name, pair in zip(names, pairs, strict=True):
         counts = [pair["won"], pair["tied"], pair["lost"]]
-        total = sum(counts) or 1.0
-        clear = "" if pair["clear"] else "not clear"
-        shares.append(
-            (_named(pair), *(100 * count / total for count in counts), pair["not read"], clear)
-        )
+        percent = [100 * count / (sum(counts) or 1.0) for count in counts]
+        shares.append((name, *percent, pair["not read"], "" if pair["clear"] else "not clear"))
+    columns = ("Q", "Q, lower bound", "Q, upper bound")
     yield Table(
         "Figure 3: won, tied and lost by the first of each pair, percent",
         ("pair", "won", "tied", "lost", "not read", ""),
@@ -120,18 +108,11 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Table]:
     yield Table(
         "Figure 4: Q of each pair",
         ("pair", "Q", "lower bound", "upper bound"),
-        [
-            (_named(each), each["Q"], each["Q, lower bound"], each["Q, upper bound"])
-            for each in pairs
-        ],
+        [(name, *map(pair.get, columns)) for name, pair in zip(names, pairs, strict=True)],
         "Q = (won + tied) / (lost + tied); intervals of 95 % over users.",
         "bars",
         (1,),
     )
-
-
-def _named(pair: Mapping[str, Any]) -> str:
-    return f"{pair['one']} against {pair['other']}"
 
 
 def _of_league(league: Mapping[str, Any]) -> Iterable[Table]:
@@ -142,13 +123,7 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Table]:
         "Strengths",
         ("recommender", "strength", "lower bound", "upper bound", *metrics),
         [
-            (
-                each["name"],
-                each["strength"],
-                each["low"],
-                each["high"],
-                *(each[name] for name in metrics),
-            )
+            tuple(each[name] for name in ("name", "strength", "low", "high", *metrics))
             for each in systems
         ],
         f"Bradley-Terry, natural logarithms of odds; intervals of 95 % over users. The list shown first "

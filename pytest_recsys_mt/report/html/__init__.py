@@ -1,21 +1,8 @@
 """The HTML report: one file for human readers, made only from the record."""
 
-from pytest_recsys_mt.report.html.page import (
-    read_record,
-    render,
-    render_leaderboard,
-    render_trend,
-    require_html,
-    write_page,
-    write_report,
-)
-
-__all__ = [
-    "read_record",
-    "render",
-    "render_leaderboard",
-    "render_trend",
-    "require_html",
-    "write_page",
-    "write_report",
-]
+from pytest_recsys_mt.report.html.page import read_record as read_record
+from pytest_recsys_mt.report.html.page import render as render
+from pytest_recsys_mt.report.html.page import render_trend as render_trend
+from pytest_recsys_mt.report.html.page import require_html as require_html
+from pytest_recsys_mt.report.html.page import write_page as write_page
+from pytest_recsys_mt.report.html.page import write_report as write_report

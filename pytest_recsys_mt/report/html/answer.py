@@ -37,8 +37,6 @@ class Answer:
     """The answer.
 
     Attributes:
-        good: Whether the release may go ahead.
-        sentence: The answer and why.
         further: The reasons that no test of the page shows.
         blocking: The rows that stand in the way.
     """
@@ -67,7 +65,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         if card.row["outcome"] not in ("passed", "skipped", "xfailed")
         and card.state.key not in ("not-applicable", "known")
     ]
-    counts = Counter(_kind(card) for card in blocking if card.state.key != "holds")
+    counts = Counter[str](card.state.key for card in blocking if card.state.key != "holds")
     lone = {card.row["nodeid"] for card in blocking} - {
         card.row["nodeid"] for card in blocking if card.state.key != "holds"
     }
@@ -100,10 +98,6 @@ def _endings(reason: str) -> Iterator[str]:
     while reason:
         reason = reason.partition(": ")[2]
         yield reason
-
-
-def _kind(card: Card) -> str:
-    return card.state.key
 
 
 def _passed(gating: Sequence[Card], ungated: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 from pytest_recsys_mt.gate.document import measured
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.measures import effect_of, limit_of
+from pytest_recsys_mt.report.short_names import letters_of
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,7 @@ class Published:
     """Published values of a paper, with those of the run if a column has our metric's name.
 
     Attributes:
-        source: Where they are published.
         columns: The first one names the rows.
-        rows: As published.
         ours: The same columns for the models of this run; empty texts without a measurement.
     """
 
@@ -63,7 +62,7 @@ def value_of(card: Card) -> str:
     value = measured(row).value
     if value is None:
         return "–"
-    percent = words.effect_of(row).percent
+    percent = effect_of(row).percent
     text = words.number(value, percent)
     interval = row.get("interval")
     if interval is None:
@@ -76,7 +75,7 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
     tasked = [card for card in cards if measured(card.row).metric is not None]
     tasks: dict[tuple[str, str, str], dict[str, Card]] = {}
     for card in sorted(tasked, key=lambda card: str(card.row["nodeid"])):
-        key = (_line(card), measured(card.row).metric or "", words.limit_of(card.row))
+        key = (_line(card), measured(card.row).metric or "", limit_of(card.row))
         tasks.setdefault(key, {})[card.row["model"]] = card
     tables: dict[str, tuple[Mapping[str, Any], list[Card]]] = {}
     for card in cards:
@@ -100,16 +99,12 @@ def _published(given: Mapping[str, Any], cards: Sequence[Card]) -> Published:
     ours = []
     for model in sorted({card.row["model"] for card in cards}):
         values = {
-            _key(metric): value_of(card)
+            letters_of(metric): value_of(card)
             for card in cards
             if card.row["model"] == model and (metric := measured(card.row).metric) is not None
         }
-        line = [values.get(_key(column), "") for column in columns[1:]]
+        line = [values.get(letters_of(column), "") for column in columns[1:]]
         if any(line):
             ours.append([f"{model} (this run)", *line])
     rows = [["" if cell is None else str(cell) for cell in row] for row in given["rows"]]
     return Published(str(given["source"]), columns, rows, ours)
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", name.casefold())

@@ -12,12 +12,14 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
 from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
+from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.groups import groups_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
+from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.readable import unread_of
-from pytest_recsys_mt.wording import group_in_words
+from pytest_recsys_mt.wording import group_in_words, spoken
 
 FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
@@ -202,8 +204,7 @@ def _told_apart(row: Row) -> str:
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
-    """The numbers of a row, under their names in the record."""
-    effect = words.effect_of(row)
+    effect = effect_of(row)
     metric, value, _ = measured(row)
     facts = [("oracle", row["oracle"])]
     if value is not None:
@@ -212,8 +213,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         low, high = (words.number(bound, effect.percent) for bound in interval)
         approximate = " (approximate)" if row.get("approximate") else ""
         facts.append(("interval", f"{low} to {high}{approximate}"))
-    if words.limit_of(row):
-        facts.append(("threshold" if metric else "margin", words.limit_of(row)))
+    if limit_of(row):
+        facts.append(("threshold" if metric else "margin", limit_of(row)))
     agreed = ("noise floor", row.get("floor")), ("agreement", row.get("agreement"))
     facts += [(name, words.number(share)) for name, share in agreed if share is not None]
     claims = (("p", row.get("p_value")), ("p, Holm", row.get("p_holm")), ("p, BH", row.get("p_bh")))
@@ -223,12 +224,12 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts.append(("attempts", f"{row['attempts']}, the last one counts"))
     for name, figure in ((row.get("details") or {}).get("figures") or {}).items():
         text = words.number(figure) if isinstance(figure, float) else str(figure)
-        facts.append((words.spoken(str(name)), text))
+        facts.append((spoken(str(name)), text))
     return facts
 
 
 def _groups(row: Row) -> Iterator[tuple[str, State, str, str, int]]:
-    percent = words.effect_of(row).percent
+    percent = effect_of(row).percent
     for group in groups_of(row):
         state = words.STATES[group["status"]]
         value = "" if group["estimate"] is None else words.number(group["estimate"], percent)
@@ -239,9 +240,7 @@ def _groups(row: Row) -> Iterator[tuple[str, State, str, str, int]]:
 
 def _examples(row: Row) -> list[Shown]:
     examples = row.get("examples") or []
-    both = bool(row["relation"]) and any(
-        each["source"] or each.get("score") is not None for each in examples
-    )
+    both = not is_of_one_side(row)
     shown = [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
     if words.state_of(row).key in ("holds", "known", "inconclusive"):
         return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
@@ -315,7 +314,7 @@ def _smallest(row: Row) -> Smallest | None:
     ended = shrunk.get("ended") or ended
     return Smallest(
         user=shrunk["user"],
-        effect=words.number(shrunk["effect"], words.effect_of(row).percent),
+        effect=words.number(shrunk["effect"], effect_of(row).percent),
         ended=f"{ended}; {calls}",
         answers=_shown(example, "", followup is not None),
     )

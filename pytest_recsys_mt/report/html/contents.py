@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.document import Document, models_of
 from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html.answer import answer_of
@@ -26,9 +26,7 @@ MOST = 5
 def contents_of(record: Document) -> dict[str, object]:
     """The variables of ``report.html.j2``."""
     cards = cards_of(record)
-    given = {model: place for place, model in enumerate(record["models"])}
-    found = {card.row["model"] for card in cards if card.row["model"]}
-    models = sorted(found, key=lambda model: (given.get(model, len(given)), model))
+    models = models_of((card.row for card in cards), record["models"])
     homeless = any(not card.row["model"] and card.state.bad for card in cards)
     columns = [*models, *([""] if homeless or not models else [])]
     lines = scorecard_of(cards, columns)

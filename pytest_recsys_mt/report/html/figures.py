@@ -20,7 +20,8 @@ from pytest_recsys_mt.report.html.svg import (
     ticks,
     with_room,
 )
-from pytest_recsys_mt.report.html.words import effect_of, state_of
+from pytest_recsys_mt.report.html.words import state_of
+from pytest_recsys_mt.report.measures import effect_of
 
 STRIP = (400, 26)
 """Width and height of the interval of one relation, in pixels."""

@@ -44,14 +44,7 @@ def aligned(
     source_kinds: Sequence[str] = (),
     followup_kinds: Sequence[str] = (),
 ) -> list[Line]:
-    """Both answers by rank, with the change of each item.
-
-    Args:
-        source: Titles, best first.
-        followup: Titles, best first.
-        source_kinds: The kind of each place of the source; empty if all items were offered.
-        followup_kinds: Likewise for the follow-up.
-    """
+    """Both answers by rank, with the change of each item."""
     before, after = _first_places(source), _first_places(followup)
     left = [
         Place(title, (*_fault(source_kinds, place), *_lost(title, after)))

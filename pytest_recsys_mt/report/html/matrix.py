@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.comparison import address, step_of
+from pytest_recsys_mt.gate.comparison import keyed as keyed_rows
+from pytest_recsys_mt.gate.comparison import step_of
 from pytest_recsys_mt.gate.document import Changed, Document
 from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
@@ -38,9 +38,7 @@ class Beside:
     """One model's verdict.
 
     Attributes:
-        card: The verdict.
         symbol, word: How it compares with the first model's; empty for the first model.
-        worse: By how much it is worse; empty if unknown.
         sure: How sure that is, or why it is unknown.
         within: What "no worse" leaves open, in words after it.
         step: What it judges within its test; empty if all models of the line judge the same.
@@ -60,7 +58,6 @@ class Across:
     """One verdict across the models, None where a model has none.
 
     Attributes:
-        lead: The first of them.
         one_step: Whether all of them judge the same step of the test.
     """
 
@@ -75,9 +72,6 @@ class Matrix:
     """All verdicts of several models.
 
     Attributes:
-        models: The models; the others are compared with the first.
-        lines: The verdicts that differ.
-        others: All other verdicts.
         notes: The kind of bounds of the differences; why models cannot be compared.
     """
 
@@ -122,11 +116,9 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
 
 def keyed(cards: Sequence[Card]) -> Iterator[tuple[Key, Card]]:
     """Cards of one model with what is the same for other models and in other runs, as the gate compares them."""
-    seen: Counter[tuple[str, str]] = Counter()
-    for card in sorted(cards, key=lambda card: card.place):
-        key = (address(card.row), card.row["oracle"])
-        yield (*key, seen[key]), card
-        seen[key] += 1
+    placed = sorted(cards, key=lambda card: card.place)
+    keys = (key for key, _ in keyed_rows([card.row for card in placed]))
+    return zip(keys, placed, strict=True)
 
 
 def _weight(line: Across) -> tuple[int, int]:

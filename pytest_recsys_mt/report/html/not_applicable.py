@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.report.html.cards import Card
 
 
@@ -20,10 +21,8 @@ class Reason:
 
 def reasons_of(cards: Sequence[Card]) -> list[Reason]:
     """The reasons of the rows that are not applicable, the most frequent first."""
-    held: dict[str, list[Card]] = {}
-    for card in cards:
-        if card.state.key == "not-applicable":
-            held.setdefault(card.row.get("reason") or "no reason given", []).append(card)
+    left_out = [card for card in cards if card.state.key == "not-applicable"]
+    held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
     return [
         Reason(text, _where(rows), rows)
         for text, rows in sorted(held.items(), key=lambda each: -len(each[1]))

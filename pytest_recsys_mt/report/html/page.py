@@ -39,12 +39,7 @@ def require_html() -> None:
 
 
 def write_report(document: Mapping[str, object], path: Path) -> None:
-    """Write the report of a record to `path`, completely or not at all.
-
-    Raises:
-        DataError: If `document` is not a record.
-        MissingExtraError: If the libraries that draw the report are not installed.
-    """
+    """Write the report of a record to `path`, completely or not at all."""
     write_page(render(document), path)
 
 
@@ -197,7 +192,9 @@ def _environment() -> Environment:
     from pytest_recsys_mt.report.glossary import entry_of
     from pytest_recsys_mt.report.html import words
     from pytest_recsys_mt.report.html.benchmarks import value_of
+    from pytest_recsys_mt.report.measures import limit_of
     from pytest_recsys_mt.report.spending import cost
+    from pytest_recsys_mt.wording import spoken
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -212,13 +209,13 @@ def _environment() -> Environment:
         drawing=Markup,
         escaped=Markup,
         number=words.number,
-        spoken=words.spoken,
+        spoken=spoken,
         cost=cost,
         dollars=dollars,
     )
     made.globals.update(
         agreement=words.agreement,
-        limit_of=words.limit_of,
+        limit_of=limit_of,
         value_of=value_of,
         entry_of=entry_of,
         words_of=words.STATES,

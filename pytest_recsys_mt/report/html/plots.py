@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pytest_recsys_mt.gate.document import detail_of, grouped
 from pytest_recsys_mt.report.html import figures, words
 from pytest_recsys_mt.report.html.cards import Card
+from pytest_recsys_mt.report.measures import effect_of
 
 
 @dataclass(frozen=True)
@@ -51,24 +53,23 @@ class Plot:
 
 def groups_of(cards: Sequence[Card]) -> list[Group]:
     """All cards, in their order: those with effects in one unit on one axis, the others last."""
-    drawn: dict[tuple[str, str], list[Card]] = {}
-    others: dict[tuple[str, str], list[Card]] = {}
-    for card in cards:
-        row = card.row
-        suite = row["suite"]
-        if row.get("metric") is not None and row.get("value") is not None:
-            others.setdefault((suite, "benchmark values"), []).append(card)
-        elif row.get("interval") is None or row.get("estimate") is None:
-            others.setdefault((suite, "without an effect"), []).append(card)
-        else:
-            drawn.setdefault((suite, words.effect_of(row).unit), []).append(card)
-    groups = []
-    for (suite, unit), held in drawn.items():
+    drawn, others = [], []
+    for (suite, unit, has_axis), held in grouped(cards, _axis_of).items():
+        if not has_axis:
+            others.append(Group(suite, unit, "", [(card, "") for card in held]))
+            continue
         axis, strips = figures.strips([card.row for card in held])
-        groups.append(Group(suite, unit, axis, list(zip(held, strips, strict=True))))
-    for (suite, unit), held in others.items():
-        groups.append(Group(suite, unit, "", [(card, "") for card in held]))
-    return groups
+        drawn.append(Group(suite, unit, axis, list(zip(held, strips, strict=True))))
+    return [*drawn, *others]
+
+
+def _axis_of(card: Card) -> tuple[str, str, bool]:
+    row = card.row
+    if row.get("metric") is not None and row.get("value") is not None:
+        return row["suite"], "benchmark values", False
+    if row.get("interval") is None or row.get("estimate") is None:
+        return row["suite"], "without an effect", False
+    return row["suite"], effect_of(row).unit, True
 
 
 def plots_of(cards: Sequence[Card]) -> list[Plot]:
@@ -86,8 +87,7 @@ Draw = Callable[[Card, Mapping[str, Any], str], Plot]
 def _of_rows(cards: Sequence[Card], kind: str, draw: Draw) -> list[Plot]:
     plots = []
     for card in cards:
-        given = (card.row.get("details") or {}).get(kind)
-        if given:
+        if given := detail_of(card.row, kind):
             title = f"{card.title}, {card.row['model']}"
             plots.append(_guarded(title, [card], partial(draw, card, given, title)))
     return plots
@@ -124,10 +124,8 @@ def _scatter(card: Card, given: Mapping[str, Any], title: str) -> Plot:
 
 
 def _dimensions(cards: Sequence[Card]) -> list[Plot]:
-    by_model: dict[tuple[str, str], list[Card]] = {}
-    for card in cards:
-        if (card.row.get("details") or {}).get("dimension"):
-            by_model.setdefault((card.row["suite"], card.row["model"]), []).append(card)
+    given = [card for card in cards if detail_of(card.row, "dimension")]
+    by_model = grouped(given, lambda card: (card.row["suite"], card.row["model"]))
     plots = []
     for (suite, model), held in sorted(by_model.items()):
         held.sort(key=lambda card: str(card.row["nodeid"]))

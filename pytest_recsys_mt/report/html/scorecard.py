@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import vacuous_of
+from pytest_recsys_mt.gate.document import grouped, vacuous_of
 from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.words import STATES, State
@@ -30,11 +30,8 @@ class Cell:
     """What came of some rows of one model.
 
     Attributes:
-        state: The most important state of them.
-        counts: How many rows are in which state.
         sure: How sure the most important state is.
         link: Where the rows in that state stand, for a link.
-        figures: The dimensions that they measure, with their values.
     """
 
     state: State
@@ -55,9 +52,7 @@ class Line:
 
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
-    suites: dict[str, list[Card]] = {}
-    for card in cards:
-        suites.setdefault(card.row["suite"], []).append(card)
+    suites = grouped(cards, lambda card: card.row["suite"])
     lines = [_suite(suite, held, models) for suite, held in sorted(suites.items())]
     weight = {key: number for number, key in enumerate(STATES)}
     return sorted(
@@ -66,11 +61,9 @@ def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
 
 
 def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
-    part = {card.key: titles.part_of(card.row) for card in cards}
-    parts: dict[str, list[Card]] = {part[card.key]: [] for card in sorted(cards, key=_place)}
-    for card in cards:
-        parts[part[card.key]].append(card)
-    inside = [Line(title, _cells(held, models, True)) for title, held in parts.items()]
+    parts = grouped(cards, lambda card: titles.part_of(card.row))
+    in_order = dict.fromkeys(titles.part_of(card.row) for card in sorted(cards, key=_place))
+    inside = [Line(title, _cells(parts[title], models, True)) for title in in_order]
     return Line(suite, _cells(cards, models, False), inside)
 
 

@@ -26,14 +26,10 @@ class Change:
     """The change of one verdict.
 
     Attributes:
-        word: One of `SYMBOLS`.
-        symbol: The symbol of the word.
         card: The current verdict, if the page has it.
         name: Its name if there is no card.
         worse: By how much it is worse, with its interval; empty if unknown.
         margin: How much worse it may be; empty if unknown.
-        users: Number of users compared one by one.
-        reason: In words.
     """
 
     word: str
@@ -51,11 +47,8 @@ class Comparison:
     """One model against an earlier record.
 
     Attributes:
-        title: What is compared with what.
-        refused: Why they cannot be compared, if they cannot.
         counts: How many verdicts changed in which way.
         changes: The changed verdicts, the most important first; at most `SHOWN`.
-        bounds: The kind of bounds of their intervals.
     """
 
     title: str

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.report.glossary import entry_of
-from pytest_recsys_mt.report.html.words import effect_of, spoken
+from pytest_recsys_mt.report.measures import effect_of
+from pytest_recsys_mt.wording import spoken
 
 HEADING = 2
 """A test name of so few words, ``test_at_most``, is no sentence: what it measures says more."""
@@ -45,7 +46,7 @@ _CHANGES = re.compile(r"\w+=[\w.-]+(?:, \w+=[\w.-]+)*")
 
 def title_of(row: Row) -> str:
     """The test's name as a sentence; what it measures if the name is only a heading."""
-    words = spoken(_test(row).removeprefix("test_"))
+    words = spoken(spoken_of(row["nodeid"]))
     metric = row.get("metric") or ""
     measured = entry_of(metric)
     if measured is None or not measured.own or len(words.split()) > HEADING:
@@ -57,7 +58,7 @@ def name_of(row: Row) -> str:
     """What tells the rows of one title apart: the relation, the conditions, the parameters; or empty."""
     relation, against = row["relation"], row.get("against")
     told = conditions(relation)
-    if not told and (parameters := _parameters(row)) != row.get("metric"):
+    if not told and (parameters := own_parameters(row)) != row.get("metric"):
         told = relation or parameters
     return f"{told} against {conditions(against)}" if told and against else told
 
@@ -105,12 +106,3 @@ def depth_of(metric: str) -> str:
     if depth == "full":
         return " in the whole answer"
     return " in the first place" if depth == "1" else f" in the first {depth} places"
-
-
-def _test(row: Row) -> str:
-    return parts_of(row["nodeid"]).function
-
-
-def _parameters(row: Row) -> str:
-    """The parameters of a test, except the model."""
-    return own_parameters(row)

@@ -38,11 +38,8 @@ class Call:
     """One call.
 
     Attributes:
-        side: The side of the relation.
         request: The parts of the request, by name, as lines of text.
-        messages: The prompt; empty for a recommender that reads no text.
         text: The raw answer; None if the recommender writes no text.
-        how: How its list was found, or why there is none, in words.
         lines: How each line of it was read.
         answer: The answer as a list, for a recommender that writes no text.
     """

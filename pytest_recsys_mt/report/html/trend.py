@@ -26,11 +26,7 @@ class Run:
 
     Attributes:
         number: From 1, in the order in which the runs began.
-        name: The file.
         when: When the run began; empty if the record does not say.
-        record: The record.
-        answer: The gate's answer.
-        counts: How many rows are in which state.
         differs: Why it cannot be compared with the run before it; empty if it can.
     """
 
@@ -48,12 +44,9 @@ class Track:
     """One verdict across the runs.
 
     Attributes:
-        key: Its id on the page.
-        cards: The verdict of each run; None where a run has none.
         now: That of the last run that has one.
         story: The states it was in, in words.
         changed: Whether its state changed between runs that can be compared.
-        drawing: Its values, with their bounds and the limit.
     """
 
     key: str
@@ -71,11 +64,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Trend:
-    """All runs and verdicts.
-
-    Attributes:
-        named: Whether verdicts are of several models.
-    """
+    """All runs and verdicts."""
 
     named: bool
     runs: Sequence[Run]
@@ -136,7 +125,6 @@ def _keyed(cards: Sequence[Card], named: bool) -> Iterator[tuple[tuple[str, *Key
 
 
 def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool) -> None:
-    """Check that every record shares a test, of one model if it is `named`, with another one."""
     tests = [
         {key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held
     ]
@@ -154,7 +142,6 @@ def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named:
 
 
 def _differences(old: Document, new: Document) -> list[str]:
-    """Why values of two runs cannot be compared, one text each."""
     before, after = _facts(old), _facts(new)
     return [
         f"other {name}: {_short(before[name])} then, {_short(after[name])} now"
@@ -166,7 +153,7 @@ def _differences(old: Document, new: Document) -> list[str]:
 def _facts(record: Document) -> Mapping[str, Any]:
     """What values depend on, by name; older records lack some of it."""
     settings = options_of(record) if "settings" in record else {}
-    asked = {name: value for name, value in settings.items() if name not in ("--recsys-model",)}
+    asked = {name: value for name, value in settings.items() if name != "--recsys-model"}
     return {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),
@@ -182,15 +169,13 @@ def _short(value: object) -> str:
 
 def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track:
     known = [(run, card) for run, card in zip(runs, cards, strict=True) if card]
-    pairs = list(pairwise(known))
-    changed = any(
-        one.state != other.state and not _parted(runs, first.number, second.number)
-        for (first, one), (second, other) in pairs
-    )
     told = [f"{known[0][1].state.label} in run {known[0][0].number}"]
-    for (first, one), (second, other) in pairs:
+    changed = False
+    for (first, one), (second, other) in pairwise(known):
         if one.state != other.state:
-            apart = _parted(runs, first.number, second.number)
+            # Whether the two, or any between them, cannot be compared.
+            apart = any(run.differs for run in runs[first.number : second.number])
+            changed |= not apart
             told.append(
                 f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
             )
@@ -199,11 +184,6 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
         parted = [bool(run.differs) for run in runs]
         drawing = figures.track([card.row if card else None for card in cards], parted)
     return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
-
-
-def _parted(runs: Sequence[Run], first: int, second: int) -> bool:
-    """Whether two runs, or any between them, cannot be compared."""
-    return any(run.differs for run in runs[first:second])
 
 
 def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, object]:

@@ -9,21 +9,7 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate import document
 from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.wording import broken_group, group_in_words, spoken
-
-__all__ = [
-    "STATES",
-    "State",
-    "agreement",
-    "chance",
-    "counted",
-    "effect_of",
-    "limit_of",
-    "number",
-    "spoken",
-    "state_of",
-    "verdict",
-]
+from pytest_recsys_mt.wording import broken_group, group_in_words
 
 
 @dataclass(frozen=True)
@@ -32,9 +18,6 @@ class State:
 
     Attributes:
         key: For filters and colours.
-        label: The word that people read.
-        symbol: Shown beside the word.
-        heading: The heading above all rows in this state.
         bad: Whether it counts against the recommender, or the test.
     """
 
@@ -85,13 +68,7 @@ def chance(p_value: float) -> str:
 
 
 def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
-    """The verdict as sentences: the result, its certainty, and what would settle it.
-
-    Args:
-        row: A row of the record.
-        alpha: Error rate of each claim, if the record has it.
-        judged: How many claims of this run were corrected together.
-    """
+    """The verdict as sentences: the result, its certainty, and what would settle it."""
     value = measured(row).value
     status, reason = row["status"], row.get("reason") or ""
     interval = row.get("interval")
@@ -100,7 +77,10 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
     sentences = [*_broken(row), _found(row, value), _bounds(row, interval, alpha)]
     if status == "violated":
         sentences += _how_sure(row, alpha, judged)
-        sentences += [_expectation(row)] if row.get("expected") == "violated" else []
+        if row.get("expected") == "violated":
+            sentences.append(
+                "The test expects this violation (expect_violated), so it does not fail."
+            )
     elif status == "holds" and row.get("expected") == "violated":
         sentences.append(
             "The test expects a violation (expect_violated), and now there is none, so it fails: "
@@ -116,7 +96,6 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
 
 
 def _vacuously(row: Row) -> list[str]:
-    """What the recommender does not read, of a promise that holds for that."""
     if not document.vacuous_of(row):
         return []
     known = wording.vacuously(row["vacuous"], row["details"].get("unread") or {})
@@ -203,10 +182,6 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
             )
         )
     return said
-
-
-def _expectation(row: Row) -> str:
-    return "The test expects this violation (expect_violated), so it does not fail."
 
 
 def agreement(row: Row) -> str:

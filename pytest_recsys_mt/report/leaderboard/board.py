@@ -1,15 +1,12 @@
 """What several models reached on the same tests, and which of them is really ahead of which.
 
-Two models are compared measure by measure on the users that both were asked, as the gate compares two
-runs, with a margin of 0. A model is *ahead* of another one if that claim holds after Holm's correction
-over all measures and all pairs of models of a board. Published values were measured on other data: they
-stand beside, and are compared with nothing.
+Models are compared as the gate compares two runs, with a margin of 0; one is *ahead* if that claim holds after
+Holm's correction over all measures and pairs of a board.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +20,7 @@ from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
 from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.report.short_names import named
+from pytest_recsys_mt.report.short_names import letters_of, named
 from pytest_recsys_mt.sanitize import one_line
 
 Key = tuple[str, str, int]
@@ -39,8 +36,6 @@ class Cell:
 
     Attributes:
         value: The value of the metric, or the effect.
-        interval: The bounds of its verdict; None if it has none.
-        status: The verdict.
         best: Whether no model of the board reached more.
         ahead: The models that it is ahead of.
     """
@@ -58,13 +53,10 @@ class Line:
 
     Attributes:
         table: What its table is called: its test and metric, or what its row says.
-        name: Its name in the table.
-        metric: What is measured.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
         cells: By model; a model without a value has none.
         published: Published values by their models.
         baselines: Values of simple rules on the same questions, by their names.
-        place: Where it stands in its table.
     """
 
     table: str
@@ -82,10 +74,6 @@ class Spent:
     """What the answers of one model took in a suite; None where it is not known.
 
     Attributes:
-        calls: Distinct calls.
-        tokens: Of prompts and answers together.
-        usd: Their cost.
-        seconds: The time of the answers.
         missed: Share of the answers in which no choice could be read.
     """
 
@@ -101,14 +89,9 @@ class Board:
     """One suite on one data set.
 
     Attributes:
-        models: Those that were run, in the order of the records.
-        published: Those whose values are printed elsewhere.
-        sources: Where these are printed.
-        lines: The measures.
         alpha: Chance that any model is wrongly called ahead on this board.
         pairs: Pairs of models with a value of the same measure, over all measures.
         compared: How many of them were compared; the others have no values of the same users.
-        spent: By model.
         baselines: Names of the simple rules with a value on the same questions.
         partial: Why records of it are partial, by their names.
     """
@@ -193,7 +176,6 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
 
 
 def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document) -> None:
-    """Refuse a record whose questions of one test are others than those of a record before."""
     asked = {
         key: (digest, model)
         for model, held in pool.rows.items()
@@ -235,13 +217,14 @@ def _board(pool: _Pool, suite: str) -> Board:
     place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
     lines.sort(key=lambda line: (place[line.table], line.place))
     lines = [line for line in lines if line.cells]
+    given = [detail_of(row, "published") for held in rows.values() for row in held]
     published = list(dict.fromkeys(model for line in lines for model in line.published))
     return Board(
         suite=suite,
         data=str(pool.first[1]["data"]),
         models=list(rows),
         published=published,
-        sources=list(dict.fromkeys(_sources(row for held in rows.values() for row in held))),
+        sources=list(dict.fromkeys(str(each["source"]) for each in filter(None, given))),
         lines=lines,
         alpha=alpha,
         pairs=sum(math.comb(len(line.cells), 2) for line in lines),
@@ -348,26 +331,16 @@ def _interval(row: Row) -> tuple[float, float] | None:
 def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
     """The published values of one measure: of the column of its metric, or of the only one."""
     for row in rows:
-        given = (row.get("details") or {}).get("published")
+        given = detail_of(row, "published")
         if not given:
             continue
-        columns = [_letters(str(column)) for column in given["columns"]]
-        metric = _letters(str(measured(row).metric))
+        columns = [letters_of(str(column)) for column in given["columns"]]
+        metric = letters_of(str(measured(row).metric))
         at = columns.index(metric) if metric in columns else 1 if len(columns) == 2 else None
         for cells in given["rows"] if at is not None else ():
             value = cells[at] if at is not None and at < len(cells) else None
             if isinstance(value, int | float) and not str(cells[0]).endswith("(this run)"):
                 yield str(cells[0]), float(value)
-
-
-def _sources(rows: Iterable[Row]) -> Iterator[str]:
-    for row in rows:
-        if given := (row.get("details") or {}).get("published"):
-            yield str(given["source"])
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "", text.casefold())
 
 
 def _spent(record: Document, suite: str, model: str, rows: Sequence[Row]) -> Spent:

@@ -18,12 +18,6 @@ def write_leaderboard(
 ) -> None:
     """Write the boards of some records.
 
-    Args:
-        records: As ``--recsys-json`` wrote them.
-        output: The file; its ending says the format. None prints Markdown.
-        suite: The only suite to show; empty for all.
-        models: Whether models are ``rows`` or ``columns``; None decides by their number.
-
     Raises:
         DataError: If a record cannot be read or shown, or the file cannot be written.
     """

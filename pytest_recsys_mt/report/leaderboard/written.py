@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_recsys_mt.report.leaderboard.board import Board, Cell, Line, Spent
+from pytest_recsys_mt.report.leaderboard.board import Board, Cell, Line
 from pytest_recsys_mt.sanitize import one_line
 
 NONE = "–"
@@ -26,7 +26,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table: a heading, a title, the names of its columns, and its rows with theirs before them."""
+    """One table, of texts that a format has marked up: its rows begin with their names."""
 
     title: str
     columns: Sequence[str]
@@ -63,69 +63,48 @@ def written(cell: Cell | None, letters: Mapping[str, str], marks: Marks) -> str:
 def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
     """The tables of a board: its measures, who is ahead of whom, and what the answers took."""
     letters = letters_of(board)
-    heads = [f"{marks.text(model)} ({letter})" for model, letter in letters.items()]
-
-    def values(
-        lines: Sequence[Line], published: Sequence[str], simple: Sequence[str]
-    ) -> list[list[str]]:
-        return [_values(line, board, published, simple, letters, marks) for line in lines]
-
+    models = [f"{marks.text(model)} ({letter})" for model, letter in letters.items()]
+    parts = groupby(board.lines, key=lambda line: line.table) if models_as_rows else ()
     found = []
-    if models_as_rows:
-        for table, held in groupby(board.lines, key=lambda line: line.table):
-            lines = list(held)
-            names = [marks.text(line.name) for line in lines]
-            better = " and ".join(sorted({line.better for line in lines} - {""}))
-            printed = [name for name in board.published if any(name in x.published for x in lines)]
-            simple = [name for name in board.baselines if any(name in x.baselines for x in lines)]
-            first = [*heads, *_others(printed, simple, marks)]
-            title = marks.text(table) + (f", {better} is better" if better else "")
-            rows = [list(row) for row in zip(first, *values(lines, printed, simple), strict=True)]
-            found.append(Sheet(title, ["model", *names], rows))
-    else:
-        first = [f"{marks.text(line.table)}{_own(line, marks)}" for line in board.lines]
-        others = _others(board.published, board.baselines, marks)
-        columns = ["measure", "better", *heads, *others]
-        rows = [
-            [name, line.better or NONE, *cells]
-            for name, line, cells in zip(
-                first,
-                board.lines,
-                values(board.lines, board.published, board.baselines),
-                strict=True,
-            )
+    for table, held in parts or [("", board.lines)]:
+        lines = list(held)
+        printed = [name for name in board.published if any(name in x.published for x in lines)]
+        simple = [name for name in board.baselines if any(name in x.baselines for x in lines)]
+        heads = [
+            *models,
+            *(f"{marks.text(name)} †" for name in printed),
+            *(f"{marks.text(name)} ‡" for name in simple),
         ]
-        found.append(Sheet("All measures", columns, rows))
+        cells = [
+            [
+                *(written(line.cells.get(model), letters, marks) for model in board.models),
+                *(_number(line.published.get(name)) for name in printed),
+                *(_number(line.baselines.get(name)) for name in simple),
+            ]
+            for line in lines
+        ]
+        if models_as_rows:
+            better = " and ".join(sorted({line.better for line in lines} - {""}))
+            title = marks.text(table) + (f", {better} is better" if better else "")
+            rows = [list(row) for row in zip(heads, *cells, strict=True)]
+            found.append(Sheet(title, ["model", *(marks.text(x.name) for x in lines)], rows))
+        else:
+            names = [f"{marks.text(line.table)}{_own(line, marks)}" for line in lines]
+            about = [[name, x.better or NONE] for name, x in zip(names, lines, strict=True)]
+            rows = [[*first, *row] for first, row in zip(about, cells, strict=True)]
+            found.append(Sheet("All measures", ["measure", "better", *heads], rows))
     if board.compared:
         found.append(_ahead(board, marks))
     return [*found, _spent(board, marks)]
 
 
+def _number(value: float | None) -> str:
+    return NONE if value is None else number(value)
+
+
 def _own(line: Line, marks: Marks) -> str:
     """The name of a line behind that of its table, if the table does not say it."""
     return "" if line.table.startswith(f"{line.name}:") else f", {marks.text(line.name)}"
-
-
-def _values(
-    line: Line,
-    board: Board,
-    published: Sequence[str],
-    simple: Sequence[str],
-    letters: Mapping[str, str],
-    marks: Marks,
-) -> list[str]:
-    run = (written(line.cells.get(model), letters, marks) for model in board.models)
-    printed = (line.published.get(name) for name in published)
-    ruled = (line.baselines.get(name) for name in simple)
-    return [*run, *(NONE if value is None else number(value) for value in (*printed, *ruled))]
-
-
-def _others(published: Sequence[str], simple: Sequence[str], marks: Marks) -> list[str]:
-    """The names of what was not run as a model: published models, and simple rules."""
-    return [
-        *(f"{marks.text(name)} †" for name in published),
-        *(f"{marks.text(name)} ‡" for name in simple),
-    ]
 
 
 def _ahead(board: Board, marks: Marks) -> Sheet:
@@ -143,20 +122,15 @@ def _ahead(board: Board, marks: Marks) -> Sheet:
 
 
 def _spent(board: Board, marks: Marks) -> Sheet:
-    def cells(spent: Spent) -> list[str]:
-        return [
-            str(spent.calls),
-            str(spent.tokens),
-            NONE if spent.usd is None else f"{spent.usd:.4f}",
-            NONE if spent.seconds is None else f"{spent.seconds:.1f}",
-            NONE if spent.missed is None else f"{spent.missed:.3f}",
-        ]
-
-    return Sheet(
-        "What the answers took",
-        ["model", "calls", "tokens", "USD", "seconds", "missed rate"],
-        [[marks.text(model), *cells(board.spent[model])] for model in board.models],
-    )
+    rows = []
+    for model in board.models:
+        spent = board.spent[model]
+        known = (f"{spent.calls}", f"{spent.tokens}")
+        maybe = ((spent.usd, ".4f"), (spent.seconds, ".1f"), (spent.missed, ".3f"))
+        shown = [NONE if value is None else format(value, form) for value, form in maybe]
+        rows.append([marks.text(model), *known, *shown])
+    columns = ["model", "calls", "tokens", "USD", "seconds", "missed rate"]
+    return Sheet("What the answers took", columns, rows)
 
 
 def notes(board: Board) -> list[str]:
@@ -199,9 +173,9 @@ def markdown(boards: Sequence[Board], *, models_as_rows: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def markdown_table(sheet: Sheet) -> str:
-    """The table of a sheet whose texts are Markdown."""
-    rows = [sheet.columns, ["---", *["---:"] * (len(sheet.columns) - 1)], *sheet.rows]
+def markdown_table(sheet: Sheet, numbers: str = "---:") -> str:
+    """The table of a sheet whose texts are Markdown; `numbers` aligns all columns but the first."""
+    rows = [sheet.columns, ["---", *[numbers] * (len(sheet.columns) - 1)], *sheet.rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -245,29 +219,32 @@ CSV_COLUMNS = (
 
 def comma_separated(boards: Sequence[Board]) -> str:
     """The boards as a table with a line for each value, for pandas and R."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    rows: list[tuple[object, ...]] = []
     for board in boards:
         for line in board.lines:
             about = (board.suite, board.data, line.table, line.name, line.metric, line.better)
             for model, cell in line.cells.items():
                 bounds = cell.interval or ("", "")
                 ahead = "; ".join(cell.ahead)
-                row = (model, "run", cell.value, *bounds, cell.status, int(cell.best), ahead)
-                writer.writerow(harmless(each) for each in (*about, *row))
-            for model, value in line.published.items():
-                row = (model, "published", value, "", "", "", "", "")
-                writer.writerow(harmless(each) for each in (*about, *row))
-            for name, value in line.baselines.items():
-                row = (name, "baseline", value, "", "", "", "", "")
-                writer.writerow(harmless(each) for each in (*about, *row))
+                run = (model, "run", cell.value, *bounds, cell.status, int(cell.best), ahead)
+                rows.append((*about, *run))
+            for origin, values in (("published", line.published), ("baseline", line.baselines)):
+                for model, value in values.items():
+                    rows.append((*about, model, origin, value, "", "", "", "", ""))
+    return in_csv(CSV_COLUMNS, rows)
+
+
+def in_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as CSV, whose texts a spreadsheet does not take for formulas."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(
+            f"'{each}" if isinstance(each, str) and each.startswith(tuple("=+-@\t")) else each
+            for each in row
+        )
     return stream.getvalue()
-
-
-def harmless(value: object) -> object:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" and value else value
 
 
 def in_markdown(text: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -12,7 +10,7 @@ from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.report.leaderboard.written import (
     Sheet,
-    harmless,
+    in_csv,
     in_latex,
     in_markdown,
     latex_table,
@@ -26,12 +24,6 @@ from pytest_recsys_mt.sanitize import one_line
 
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
     """Write a paper's tables with the values of some records.
-
-    Args:
-        suite: The suite that the paper belongs to.
-        records: As ``--recsys-json`` wrote them.
-        output: The file; its ending says the format. None prints Markdown.
-        name: The only table; empty for all that the records fill.
 
     Raises:
         DataError: If a record cannot be read, none fills a table, or the file cannot be written.
@@ -59,11 +51,7 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
 
 
 def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
-    """Check that records can stand in one table: nothing but their models and tests may differ.
-
-    Raises:
-        DataError: If two have other data, another seed or other options. The message names them.
-    """
+    """Check that records can stand in one table: nothing but their models and tests may differ."""
     first = documents[0]
     for path, document in zip(paths[1:], documents[1:], strict=True):
         ours, theirs = _about(first), _about(document)
@@ -85,20 +73,17 @@ def _about(document: Document) -> dict[str, object]:
 
 
 def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
-    """The table, and the agreement of its columns if it asks for it."""
-    names, taus = agreements(found)
-    if not names:
-        return [_sheet(found, text)]
-    rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
-    title = f"Kendall's tau of these metrics over {len(found.means)} lines"
-    return [_sheet(found, text), Sheet(text(title), ["", *map(text, names)], rows)]
-
-
-def _sheet(found: Filled, text: Callable[[str], str]) -> Sheet:
     table = found.table
     rows = [[text(name), *map(text, cells)] for name, cells in found.lines.items()]
     rows += [[f"{text(name)} †", *map(text, cells)] for name, cells in table.printed.items()]
-    return Sheet(text(table.title), ["", *(text(column.name) for column in table.columns)], rows)
+    columns = ["", *(text(column.name) for column in table.columns)]
+    sheets = [Sheet(text(table.title), columns, rows)]
+    names, taus = agreements(found)
+    if names:
+        rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
+        title = f"Kendall's tau of these metrics over {len(found.means)} lines"
+        sheets.append(Sheet(text(title), ["", *map(text, names)], rows))
+    return sheets
 
 
 def _notes(found: Filled, data: str) -> list[str]:
@@ -133,16 +118,14 @@ def _in_latex(tables: Sequence[Filled], data: str) -> str:
 
 
 def _comma_separated(tables: Sequence[Filled], data: str) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("table", "line", "column", "cell", "origin"))
-    for found in tables:
-        columns = [column.name for column in found.table.columns]
-        for origin, lines in ((data, found.lines), ("printed", found.table.printed)):
-            for name, cells in lines.items():
-                for column, cell in zip(columns, cells, strict=True):
-                    writer.writerow(map(harmless, (found.table.title, name, column, cell, origin)))
-    return stream.getvalue()
+    rows = [
+        (found.table.title, name, column.name, cell, origin)
+        for found in tables
+        for origin, lines in ((data, found.lines), ("printed", found.table.printed))
+        for name, cells in lines.items()
+        for column, cell in zip(found.table.columns, cells, strict=True)
+    ]
+    return in_csv(("table", "line", "column", "cell", "origin"), rows)
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[Filled], str], str]] = {

@@ -56,16 +56,11 @@ class Table:
 
     Attributes:
         name: The file without its ending.
-        title: Its title.
-        source: Where it is printed.
         run: The command whose record fills it.
-        columns: Its columns.
-        rows: Its lines of each model.
         over: The detail of runs that are averaged, such as ``fold``; empty if a cell is one value.
         spread: What stands behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
         printed: Lines as they are printed: their names, and a text for each column.
-        notes: What a reader must know, in sentences.
     """
 
     name: str

@@ -20,7 +20,6 @@ class Filled:
     """A table with the values of a run.
 
     Attributes:
-        table: The table.
         lines: By the name of a line, a text for each column.
         means: By the name of a line, the mean for each column; None without a value.
         times: How many values stand behind ±, over all cells: the smallest and the largest number.
@@ -33,11 +32,7 @@ class Filled:
 
 
 def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
-    """A table with the values of some rows of records; None if none of them is of the table.
-
-    Raises:
-        DataError: If a cell has several values and the table averages none, or averages those of one run twice.
-    """
+    """A table with the values of some rows of records; None if none of them is of the table."""
     lines: dict[str, list[str]] = {}
     means: dict[str, list[float | None]] = {}
     times: set[int] = set()

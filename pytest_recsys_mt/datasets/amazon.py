@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +59,8 @@ def _reviews(folder: Path) -> tuple[Rows, dict[str, str]]:
         for number, record in records(path, json.loads):
             try:
                 item = str(record["asin"])
-                rows.append(
-                    (
-                        str(record["reviewerID"]),
-                        item,
-                        float(record["overall"]),
-                        int(record["unixReviewTime"]),
-                    )
-                )
+                user, rating = str(record["reviewerID"]), float(record["overall"])
+                rows.append((user, item, rating, int(record["unixReviewTime"])))
             except (KeyError, TypeError, ValueError) as problem:
                 raise DataError(
                     f"{str(path)!r}, line {number}: a review needs reviewerID, asin, overall and "
@@ -92,11 +87,7 @@ def _reviews(folder: Path) -> tuple[Rows, dict[str, str]]:
 
 
 def _metadata(path: Path, wanted: AbstractSet[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    def unwanted(line: str) -> bool:
-        found = _ASIN.search(line)
-        return found is not None and found[1] not in wanted
-
-    for number, record in records(path, literal, unwanted):
+    for number, record in records(path, literal, _ASIN, wanted):
         key = record.get("asin")
         if not isinstance(key, str):
             raise DataError(f"{str(path)!r}, line {number}: the product has no asin")
@@ -139,7 +130,7 @@ def _item(key: str, record: Mapping[str, Any]) -> Item:
 def _coloured(item: Item, colour: str | None) -> Item:
     if colour is None or "colour" in item.attributes:
         return item
-    return Item(item.id, item.title, item.year, {**item.attributes, "colour": colour})
+    return replace(item, attributes={**item.attributes, "colour": colour})
 
 
 def _texts(value: Any, *, plain: bool = False) -> tuple[str, ...]:

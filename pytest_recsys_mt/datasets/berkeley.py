@@ -29,7 +29,7 @@ def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     """
     listings: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
-        for number, record in records(path, json.loads, lambda line: _unwanted(line, items)):
+        for number, record in records(path, json.loads, _ID, items):
             key = record.get("item_id")
             if not isinstance(key, str):
                 raise DataError(f"{str(path)!r}, line {number}: the listing has no item_id")
@@ -38,11 +38,6 @@ def joined(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     wanted = {facts["picture"] for facts in listings.values() if "picture" in facts}
     pictures = _pictures(folder / "images", wanted)
     return {key: _with(item, listings.get(key, {}), pictures) for key, item in items.items()}
-
-
-def _unwanted(line: str, items: Mapping[str, Item]) -> bool:
-    found = _ID.search(line)
-    return found is not None and found[1] not in items
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,10 +37,8 @@ class Dataset:
             seconds), sorted by user, timestamp and item; no user rates an item twice.
         scale: The scale of the ratings.
         users: Attributes of users (age, occupation), if the data have them.
-        offered: What each user could choose from, in its order, by user, if the data contain it;
-            otherwise candidates are drawn.
-        family: The family of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else
-            empty.
+        offered: What each user could choose from, in its order, if the data contain it.
+        family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
         as_is: Whether the interactions are neither checked nor sorted. For relations on what a
             recommender does with data in another order or form, or with invalid ratings.
 
@@ -183,10 +181,7 @@ class Dataset:
 
     def adding(self, rows: Iterable[tuple[str, str, float, int]], **changes: Any) -> Dataset:
         """This dataset with further rows of user, item, rating and Unix seconds, and other
-        `changes`.
-
-        Raises:
-            DataError: If the result is invalid, unless it is taken `as_is`.
+        `changes`; raises `DataError` if the result is invalid, unless it is taken `as_is`.
         """
         further = pd.DataFrame(rows, columns=pd.Index(COLUMNS))
         frame = pd.concat([self.interactions, further], ignore_index=True)
@@ -212,10 +207,7 @@ class Dataset:
 
     def latest(self, number: int) -> Dataset:
         """This dataset with only the latest `number` interactions of each user."""
-        kept = self.interactions.groupby("user", sort=False).tail(number)
-        return Dataset(
-            self.name, self.items, kept, self.scale, self.users, self.offered, self.family
-        )
+        return self._part(self.interactions.groupby("user", sort=False).tail(number))
 
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
@@ -238,8 +230,7 @@ class Dataset:
                 f"interactions each with one another; lower --recsys-core"
             )
         kept = set(frame["item"])
-        items = {key: item for key, item in self.items.items() if key in kept}
-        return Dataset(self.name, items, frame, self.scale, self.users, self.offered, self.family)
+        return self._part(frame, {key: self.items[key] for key in self.items if key in kept})
 
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
         """This dataset without some items of some users."""
@@ -262,11 +253,18 @@ class Dataset:
         """This dataset with only those rows: in their order, and as sound as they are together."""
         kept = self.interactions[rows].reset_index(drop=True)
         checked = not self.as_is and not kept.empty  # and not a second time
-        part = Dataset(
-            self.name, self.items, kept, self.scale, self.users, self.offered, self.family, checked
-        )
+        part = self._part(kept, as_is=checked)
         object.__setattr__(part, "as_is", False)
         return part
+
+    def _part(
+        self, rows: pd.DataFrame, items: Mapping[str, Item] | None = None, *, as_is: bool = False
+    ) -> Dataset:
+        """A plain dataset of some rows."""
+        items = self.items if items is None else items
+        return Dataset(
+            self.name, items, rows, self.scale, self.users, self.offered, self.family, as_is
+        )
 
 
 @dataclass(frozen=True)

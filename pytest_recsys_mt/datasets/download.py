@@ -40,11 +40,8 @@ def obtain(
     source: Source | None = None,
     base_url: str = BASE_URL,
 ) -> Path:
-    """The folder of a named dataset, downloaded and unpacked if it is missing.
-
-    The order of the search: the folder ``directory/NAME``; the archive in `directory` under its
-    official name, which may have been put there by hand; the official address.  Processes that ask
-    at the same time wait for each other.
+    """The folder of a named dataset, else the archive in `directory` under its official name, which
+    may have been put there by hand, else downloaded and unpacked. Processes wait for each other.
 
     Raises:
         DataError: If there is no network, the archive is not the published one, or it is unsafe.

@@ -1,8 +1,9 @@
 """Files with one record a line, read line by line."""
 
 import gzip
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,11 +14,14 @@ LONGEST = 4 << 20
 
 
 def records(
-    path: Path, parse: Callable[[str], Any], skip: Callable[[str], bool] = lambda line: False
+    path: Path,
+    parse: Callable[[str], Any],
+    key: re.Pattern[str] | None = None,
+    wanted: Container[str] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of a file, one a line, with the numbers of the lines; gzip if its name says so.
 
-    `parse` raises ValueError for an invalid line; `skip` says whether one need not be parsed.
+    `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
 
     Raises:
         DataError: If the file is damaged, or a line is too long or not a record; the text names the
@@ -32,7 +36,8 @@ def records(
                     raise DataError(
                         f"{str(path)!r}, line {number}: longer than {LONGEST:,} characters"
                     )
-                if not line.strip() or skip(line):
+                named = key.search(line) if key else None
+                if not line.strip() or (named and named[1] not in wanted):
                     continue
                 try:
                     record = parse(line)

@@ -27,19 +27,11 @@ rating, where there is none; or they are an error."""
 
 @dataclass(frozen=True)
 class Format:
-    """A folder format.
+    """A folder format."""
 
-    Attributes:
-        name: Its name in errors.
-        files: The files of every folder of this format: names, glob patterns, and alternatives of
-            them between ``|``.
-        load: Reads a folder, as a dataset of the given name. It raises `DataError` if a file is missing or
-            wrong; the text names the file and the line.
-    """
-
-    name: str
-    files: tuple[str, ...]
-    load: Callable[[Path, str], Dataset]
+    name: str  # in errors
+    files: tuple[str, ...]  # names, glob patterns, and alternatives of them between ``|``
+    load: Callable[[Path, str], Dataset]  # a folder, as a dataset of that name
 
 
 @cache
@@ -72,7 +64,12 @@ def load(
             malformed or unsafe; the text names the file and the line.
     """
     if isinstance(source, str) and source in NAMES:
-        return _named(source, cache_dir)
+        folder = obtained(source, cache_dir)
+        if folder is None:
+            from pytest_recsys_mt.datasets.mini import load_mini
+
+            return load_mini()
+        return _folder(folder, source)
     path = Path(source).expanduser()
     if path.is_dir():
         return _folder(path, path.resolve().name)
@@ -83,15 +80,6 @@ def load(
             return recordings.load(path, path.stem)
         return table.load(path, path.stem, repeats, told)
     raise DataError(unknown(source))
-
-
-def _named(name: str, cache_dir: Path | None) -> Dataset:
-    folder = obtained(name, cache_dir)
-    if folder is None:
-        from pytest_recsys_mt.datasets.mini import load_mini
-
-        return load_mini()
-    return _folder(folder, name)
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:

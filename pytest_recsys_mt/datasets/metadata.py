@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from pytest_recsys_mt.requests import Item
 
-_ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")
-"""A title in lower case in MovieLens's notation."""
+_ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")  # a title in lower case in MovieLens's notation
 
 _FACTS = ("directors", "cast", "genres")
 

@@ -26,10 +26,8 @@ def load_mini() -> Dataset:
         interactions=_read("ratings", {"rating": "float64", "timestamp": "int64"}),
         scale=Scale(1, 5),
         users={
-            user: {"age": int(age), "occupation": occupation}
-            for user, age, occupation in zip(
-                users["user"], users["age"], users["occupation"], strict=True
-            )
+            user: {"age": age, "occupation": occupation}
+            for user, age, occupation in users.itertuples(index=False)
         },
         family="movielens",
     )
@@ -43,16 +41,7 @@ def _read(name: str, numbers: dict[str, str]) -> pd.DataFrame:
 
 
 def _item(row: Mapping[Hashable, Any]) -> Item:
-    return Item(
-        id=row["item"],
-        title=row["title"],
-        year=int(row["year"]),
-        attributes={
-            **{key: _names(row[key]) for key in ("genres", "directors", "cast")},
-            "logline": row["logline"],
-        },
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split("|")) if text else ()
+    lists = ("genres", "directors", "cast")
+    attributes = {key: tuple(row[key].split("|")) if row[key] else () for key in lists}
+    attributes["logline"] = row["logline"]
+    return Item(row["item"], row["title"], int(row["year"]), attributes)

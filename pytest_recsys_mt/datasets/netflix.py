@@ -24,8 +24,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
-_BLOCK = 64 << 20
-"""Bytes of ratings to parse at a time."""
+_BLOCK = 64 << 20  # bytes of ratings to parse at a time
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
@@ -104,9 +103,8 @@ def _parts(path: Path) -> Iterator[_Part]:
         content += b"\n"
     heads = list(_FILM.finditer(content))
     if not heads or content[: heads[0].start()].strip():
-        raise DataError(
-            f"{str(path)!r}, line 1: {_line_at(content, 0)!r} is not a film and a colon, as in '1:'"
-        )
+        first = content[:80].split(b"\n")[0].decode("latin-1")
+        raise DataError(f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'")
     ends = [head.start() for head in heads[1:]] + [len(content)]
     for head, end in zip(heads, ends, strict=True):
         yield _Part(path, int(head[1]), content[head.end() + 1 : end])
@@ -165,10 +163,6 @@ def _place(files: list[Path], row: int) -> str:
                 return f"{path.name}, line {before + row + 1}"
             row -= part.rows
     return f"row {row}"
-
-
-def _line_at(content: bytes, start: int) -> str:
-    return content[start : start + 80].split(b"\n")[0].decode("latin-1")
 
 
 FORMATS = (

@@ -18,11 +18,7 @@ _INSTALL = (
 
 
 def header(path: Path) -> list[str]:
-    """The names of the columns.
-
-    Raises:
-        DataError: If the file is not a Parquet file, or pyarrow is not installed.
-    """
+    """The names of the columns; DataError if it is not a Parquet file, or pyarrow is not installed."""
     try:
         from pyarrow import ArrowException  # type: ignore[import-untyped]
         from pyarrow.parquet import read_schema  # type: ignore[import-untyped]

@@ -26,7 +26,7 @@ from typing import Any
 import pandas as pd
 
 from pytest_recsys_mt.datasets import films
-from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, is_cut_off
 
@@ -49,6 +49,11 @@ class Recording:
     request: Request
     target: Item
     replies: tuple[Reply, ...]
+
+    @property
+    def history(self) -> tuple[Item, ...]:
+        """The items of the question's history."""
+        return tuple(rating.item for rating in self.request.history)
 
 
 def read(path: Path) -> dict[str, Recording]:
@@ -81,21 +86,14 @@ def read(path: Path) -> dict[str, Recording]:
 def load(path: Path, name: str) -> Dataset:
     """The users, histories, candidates and targets of a file, as a dataset; raises as `read` does."""
     recordings = read(path)
-    items = catalogue(recordings.values())
     rows = [
         (user, item.id, SCALE.high, at)
         for user, recording in recordings.items()
-        for at, item in enumerate(
-            [*(rating.item for rating in recording.request.history), recording.target]
-        )
+        for at, item in enumerate([*recording.history, recording.target])
     ]
-    return Dataset(
-        name,
-        items,
-        pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"]),
-        SCALE,
-        offered={user: each.request.candidates or () for user, each in recordings.items()},
-    )
+    frame = pd.DataFrame(rows, columns=pd.Index(COLUMNS))
+    offered = {user: each.request.candidates or () for user, each in recordings.items()}
+    return Dataset(name, catalogue(recordings.values()), frame, SCALE, offered=offered)
 
 
 def catalogue(recordings: Iterable[Recording]) -> dict[str, Item]:
@@ -103,11 +101,7 @@ def catalogue(recordings: Iterable[Recording]) -> dict[str, Item]:
     return {
         item.id: item
         for recording in recordings
-        for item in (
-            *(rating.item for rating in recording.request.history),
-            *(recording.request.candidates or ()),
-            recording.target,
-        )
+        for item in (*recording.history, *(recording.request.candidates or ()), recording.target)
     }
 
 

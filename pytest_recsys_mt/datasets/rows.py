@@ -245,10 +245,8 @@ def _require_lines(path: Path) -> None:
 
 
 def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
-    """The header of a file and the fields of its first row (empty if there is none).
-
-    Raises:
-        DataError: If the file is missing or empty, or its start is in another encoding.
+    """The header of a file and the fields of its first row (empty if there is none); DataError if
+    it has no such start.
     """
     if not path.is_file():
         raise DataError(f"no file {str(path)!r}")
@@ -280,10 +278,8 @@ def _positions(path: Path, layout: Layout) -> tuple[int, dict[int, Column]]:
 
 
 def match(header: list[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
-    """The columns found in a header, by position, in the order of `columns`.
-
-    Raises:
-        DataError: If a required column is missing, or two headers mean the same column.
+    """The columns found in a header, by position, in the order of `columns`; raises `DataError` if
+    a required column is missing, or two headers mean the same column.
     """
     found: dict[int, Column] = {}
     for column in columns:

@@ -156,7 +156,7 @@ def template(name: str) -> Template:
     if name in NAMES:
         base, _, mode = name.partition("-")
         instruction = text(f"instructions.{mode}") if mode else ""
-        return _made(name, text(f"templates.{base}"), instruction)
+        return _made(name, text(f"templates.{base}"), instruction=instruction)
     path = Path(name)
     if not path.is_file():
         raise RecommenderError(
@@ -166,9 +166,7 @@ def template(name: str) -> Template:
     return _of_file(name)
 
 
-@lru_cache(maxsize=64)
-def _made(name: str, content: str, instruction: str) -> Template:
-    return Template(name, content, instruction=instruction)
+_made = lru_cache(maxsize=64)(Template)
 
 
 @lru_cache(maxsize=64)

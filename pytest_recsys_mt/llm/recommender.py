@@ -86,10 +86,9 @@ class LLMRecommender:
         )
 
     def question(self, request: Request) -> Question:
-        """What the model reads for `request`, the same for each of its replicates.
+        """What the model reads for `request`, rendered once for all its replicates and comparisons.
 
-        A request is rendered once for all its replicates and comparisons, as long as it is among
-        the latest `QUESTIONS`. It is known by its parts, which `Request.replace` keeps.
+        A request is known by its parts, which `Request.replace` keeps.
         """
         parts = (request.history, request.candidates, request.edits, request.attributes)
         key = (
@@ -117,9 +116,8 @@ class LLMRecommender:
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.
 
-        A candidate may also be named by its line in the prompt after the request's edits. Repeats
-        count as entries. A failed or empty completion is an error; an answer that names nothing (a
-        refusal) is an empty list.
+        Repeats count as entries. A failed or empty completion is an error; an answer that names
+        nothing (a refusal) is an empty list.
         """
         if self._index is None:
             raise RecommenderError(

@@ -71,10 +71,5 @@ def groups() -> dict[str, Words]:
         longest = sorted(parts, key=len, reverse=True)
         return Words(frozenset(whole), re.compile("|".join(map(re.escape, longest))))
 
-    return {
-        "announce": group("announce"),
-        "safe": group("announce", "plain"),
-        "because": group("because"),
-        "doubt": group("doubt"),
-        "retract": group("retract"),
-    }
+    alone = ("announce", "because", "doubt", "retract")
+    return {"safe": group("announce", "plain"), **{name: group(name) for name in alone}}

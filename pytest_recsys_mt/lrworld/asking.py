@@ -41,16 +41,7 @@ class Replies:
     @property
     def choices(self) -> Choices:
         """The chosen options, for the oracles."""
-        answered = [
-            (question, reading.choice)
-            for question, reading in zip(self.questions, self.readings, strict=True)
-            if reading is not None
-        ]
-        failed = [
-            question.id
-            for question, reading in zip(self.questions, self.readings, strict=True)
-            if reading is None
-        ]
+        answered = [(question, reading.choice) for question, _, reading in self._answered]
         return Choices(
             questions=tuple(question.id for question, _ in answered),
             right=tuple(question.answer for question, _ in answered),
@@ -60,13 +51,17 @@ class Replies:
                 for question, choice in answered
             ),
             options=len(self.questions[0].options) if self.questions else 0,
-            failed=tuple(failed),
+            failed=tuple(
+                question.id
+                for question, reading in zip(self.questions, self.readings, strict=True)
+                if reading is None
+            ),
             label=self.label,
             why=next((each.error for each in self.completions if each.error), ""),
             unread=tuple(
                 completion.text
-                for completion, reading in zip(self.completions, self.readings, strict=True)
-                if reading is not None and reading.choice is None and completion.text is not None
+                for _, completion, reading in self._answered
+                if reading.choice is None and completion.text is not None
             ),
             digest=digest_of(self.questions),
         )
@@ -95,30 +90,27 @@ class Replies:
         """One row a question that was answered, plain JSON, for ``details["answers"]`` of a
         verdict.
         """
-        rows = []
-        for question, completion, reading in zip(
-            self.questions, self.completions, self.readings, strict=True
-        ):
-            if reading is None:
-                continue
-            usage = completion.usage
-            rows.append(
-                {
-                    "question": question.id,
-                    "digest": digest_of([question]),
-                    "kind": question.measure,
-                    "shown": dict(question.shown),
-                    "options": list(question.options),
-                    "right": question.answer,
-                    "chosen": reading.choice,
-                    "raw": completion.text,
-                    "tokens": None
-                    if usage is None
-                    else usage.prompt_tokens + usage.completion_tokens,
-                    "seconds": round(self.seconds / len(self.questions), 6),
-                }
-            )
-        return rows
+        return [
+            {
+                "question": question.id,
+                "digest": digest_of([question]),
+                "kind": question.measure,
+                "shown": dict(question.shown),
+                "options": list(question.options),
+                "right": question.answer,
+                "chosen": reading.choice,
+                "raw": completion.text,
+                "tokens": (usage := completion.usage)
+                and usage.prompt_tokens + usage.completion_tokens,
+                "seconds": round(self.seconds / len(self.questions), 6),
+            }
+            for question, completion, reading in self._answered
+        ]
+
+    @property
+    def _answered(self) -> list[tuple[Question, Completion, Reading]]:
+        told = zip(self.questions, self.completions, self.readings, strict=True)
+        return [(asked, said, reading) for asked, said, reading in told if reading is not None]
 
     @property
     def llara(self) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import DataError, NotApplicable
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.lrworld.question import write_lines
 from pytest_recsys_mt.lrworld.question_texts import describing
 from pytest_recsys_mt.requests import TextModel
 
@@ -34,12 +34,10 @@ def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: st
     if not images:
         raise NotApplicable(f"{dataset.name}: no item has the attribute 'image'")
     answers = model.complete([describing(domain, image) for image in images.values()])
-    said = {key: answer.text for key, answer in zip(images, answers, strict=True) if answer.text}
-    try:
-        with written_whole(Path(path)) as stream:
-            for key, text in said.items():
-                record = {"item": key, "description": " ".join(text.split())}
-                stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    said = [
+        {"item": key, "description": " ".join(answer.text.split())}
+        for key, answer in zip(images, answers, strict=True)
+        if answer.text
+    ]
+    write_lines((json.dumps(record, ensure_ascii=False) for record in said), path)
     return len(said)

@@ -12,32 +12,17 @@ WAYS = ("uniform", "popular")
 
 @dataclass(frozen=True)
 class Settings:
-    """How questions are made; the defaults are the paper's if it gives them.
+    """How questions are made; the defaults are the paper's if it gives them."""
 
-    Attributes:
-        support: Least support of an association rule.
-        confidence: Least confidence of one.
-        similarity: Least cosine of the right option to the target, for memory-based similarity.
-        clusters: Number of clusters of k-means over the embeddings.
-        history: Number of the latest items that a history shows, as in the paper's examples.
-        least: Least interactions of a user or an item in a question, as in a 5-core. A question on
-            a user's next item has at least one fewer before it.
-        steps: Approximate number of steps in training the matrix factorisation.
-        users: Most users from whom the matrix factorisation learns, drawn uniformly; its questions
-            are only about them.
-        wrong: How wrong options are drawn: ``uniform``, as in the paper, or ``popular``: among those
-            next in popularity to the right one, as often above it as below.
-    """
-
-    support: float = 0.01
-    confidence: float = 0.01
-    similarity: float = 0.01
-    clusters: int = 10
-    history: int = 5
-    least: int = 5
-    steps: int = 600
-    users: int = 20_000
-    wrong: str = "uniform"
+    support: float = 0.01  # least support of an association rule
+    confidence: float = 0.01  # least confidence of one
+    similarity: float = 0.01  # least cosine of the right option to the target, from memory
+    clusters: int = 10  # of k-means over the embeddings
+    history: int = 5  # latest items that a history shows, as in the examples
+    least: int = 5  # interactions of a user or an item in a question, as in a 5-core
+    steps: int = 600  # approximately, in training the matrix factorisation
+    users: int = 20_000  # from whom it learns at most, drawn uniformly
+    wrong: str = "uniform"  # or ``popular``: as often more popular than the right one as less
 
     def __post_init__(self) -> None:
         for name in ("support", "confidence", "similarity"):
@@ -85,12 +70,8 @@ class Settings:
     @property
     def changed(self) -> tuple[str, ...]:
         """What differs from the defaults, each ``name=value``, in the order of the attributes."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return tuple(
-            f"{each.name}={values[each.name]}"
-            for each in fields(self)
-            if values[each.name] != each.default
-        )
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        return tuple(f"{each.name}={value}" for each, value in values if value != each.default)
 
 
 def _choose(word: str, known: Collection[str]) -> str:

@@ -30,20 +30,12 @@ class Histories:
     """Every user's items, oldest first: users in rows, items in columns.
 
     A reader tells items by their labels, so those of one label are one item: one column.
-
-    Attributes:
-        items: By column; of one label the most popular one, with the attributes that it lacks and
-            another one has.
-        columns: Item columns of all interactions, shape (n,), by user, then by time.
-        starts: User u has the entries from ``starts[u]`` up to ``starts[u + 1]``; (users + 1,).
-        least: Least interactions of a user or an item in a question.
-        namesakes: The other items of the same label, by column, if there are any.
     """
 
-    items: tuple[Item, ...]
-    columns: Ints
-    starts: Ints
-    least: int
+    items: tuple[Item, ...]  # by column; of one label the most popular one
+    columns: Ints  # of all interactions, shape (n,), by user, then by time
+    starts: Ints  # of each user, and the end, shape (users + 1,)
+    least: int  # interactions of a user or an item in a question
     namesakes: Mapping[int, tuple[Item, ...]] = field(default_factory=dict)
 
     @classmethod

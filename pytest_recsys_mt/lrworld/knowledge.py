@@ -59,9 +59,7 @@ class Fact:
 def fact(item: Item, kind: Kind, namesakes: Sequence[Item] = ()) -> Fact:
     """The fact about `item` that `kind` asks for; `namesakes` are other items of its label.
 
-    In a path of categories the last is the leaf, the first the root, and the intermediate one is
-    the parent of the leaf if there are three or more. Every category on the path is true of the
-    item.
+    Every category on a path, from root to leaf, is true of the item.
     """
     if not kind.needs:
         return Fact((item.label,), frozenset({form(item.label)}))
@@ -87,9 +85,8 @@ def knowledge_questions(
 ) -> Iterator[Draft]:
     """Questions about a fact of a user's next item, or about the item itself.
 
-    Wrong options are drawn uniformly among the distinct values; if they stand for items, among the
-    items that the user does not have, and no option is the text of one that the user had before. No
-    wrong option is true of the item.
+    Wrong options are drawn among the distinct values, none true of the item; if they stand for
+    items, the user has none of them.
 
     Raises:
         LackingError: If too few items have the fact.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +15,12 @@ import numpy as np
 import torch
 from scipy.cluster.vq import kmeans2
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
 from pytest_recsys_mt.recommenders.trained.data import Training
-from pytest_recsys_mt.recommenders.trained.losses import bce
+from pytest_recsys_mt.recommenders.trained.losses import Batches
 from pytest_recsys_mt.recommenders.trained.network import (
     Network,
     embed,
@@ -131,11 +131,7 @@ def prototypes(
 
 
 class _NeuMF(Network):
-    """Neural matrix factorisation: an inner product with learned weights, beside a perceptron.
-
-    It scores pairs of the trained users and items, by number. It is trained for its embeddings and
-    serves no requests, so there is nothing to validate.
-    """
+    """Neural matrix factorisation, trained for its embeddings: it serves no requests."""
 
     def __init__(self, users: int, items: int, dim: int, negatives: int) -> None:
         super().__init__()
@@ -151,9 +147,7 @@ class _NeuMF(Network):
         # The share of positives; otherwise all vectors learn it as one common direction.
         nn.init.constant_(self.output.bias, -math.log(negatives))
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         for rows in shuffled(len(training), size, rng):
             users = training.owners[rows]
             negatives = training.negatives(users, self.negatives, rng)
@@ -165,7 +159,7 @@ class _NeuMF(Network):
         logits = self.pairs(users[:, None].expand_as(items), items)
         labels = torch.zeros_like(logits)
         labels[:, 0] = 1.0
-        return bce(logits, labels)
+        return functional.binary_cross_entropy_with_logits(logits, labels)
 
     def pairs(self, users: Tensor, items: Tensor) -> Tensor:
         """Logits of pairs, in the shape of both arguments."""
@@ -174,7 +168,7 @@ class _NeuMF(Network):
         logits: Tensor = self.output(torch.cat([product, self.perceptron(tower)], -1))
         return logits.squeeze(-1)
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         raise RecommenderError(
             "NeuMF scores the users it was trained with, not histories; train it with patience=0"
         )
@@ -209,6 +203,4 @@ def _training(histories: Histories, people: Ints) -> Training:
     lengths = histories.lengths[people]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(starts[-1])
-    columns = histories.columns[rows]
-    units = np.ones(len(columns), dtype=np.float32)
-    return Training(histories.items, columns, units, starts)
+    return Training(histories.items, histories.columns[rows], starts)

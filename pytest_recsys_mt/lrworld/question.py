@@ -9,7 +9,7 @@ on Last.fm.
 import dataclasses
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -28,38 +28,25 @@ SCHEMA: Final = "lrworld-questions/1"
 class Question:
     """One question of the benchmark.
 
-    Attributes:
-        id: Unique within one call of `generate`: ``cast-0001``.
-        measure: The kind of question, a key of `KINDS`.
-        scale: Scale of the kind.
-        factor: Factor of the kind.
-        domain: Word for the items in a prompt: ``movie``, ``product``, ``artist``, ``item``.
-        shown: What a prompt shows besides the options, plain JSON; lists become tuples. ``target``,
-            a text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest
-            first.
-        options: The options, no two alike.
-        answer: Place of the right option, from 0.
-        images: For ``image``: the picture of the latest item of the history, a path or a data URL,
-            if there is one; a prompt may show it or not.
-        popularity: Interactions of the question's item: the right option, or the item behind it;
-            None if the right option is a user.
-        evidence: Why the answer is right, for a reader: the score of the right option and the
-            greatest of a wrong one, or the item behind the right option.
+    A prompt shows ``target``, a text, or for ``rules`` the texts of the antecedent; or ``history``,
+    texts, oldest first. The evidence says to a reader why the answer is right: the score of the right
+    option and the greatest of a wrong one, or the item behind the right option. Both are plain JSON,
+    whose lists become tuples.
 
     Raises:
         DataError: If the answer is not one of the options, or two options are alike.
     """
 
-    id: str
-    measure: str
+    id: str  # unique within one call of `generate`: ``cast-0001``
+    measure: str  # the kind of question, a key of `KINDS`
     scale: ScaleName
     factor: str
-    domain: str
+    domain: str  # word for the items: ``movie``, ``product``, ``artist``, ``item``
     shown: Mapping[str, Any] = field(hash=False)
-    options: tuple[str, ...]
-    answer: int
-    images: tuple[str, ...] = ()
-    popularity: float | None = None
+    options: tuple[str, ...]  # no two alike
+    answer: int  # place of the right option, from 0
+    images: tuple[str, ...] = ()  # the picture of the latest item of the history: paths, data URLs
+    popularity: float | None = None  # interactions of the item behind it; None for a user
     evidence: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -207,18 +194,21 @@ def save(
     lines = [_canonical(dataclasses.asdict(question)) for question in questions]
     about: dict[str, Any] = {"schema": SCHEMA, "seed": seed, "settings": dict(settings or {})}
     head = _canonical({**about, "digest": _digest(about, lines)})
+    write_lines((head, *lines), path)
+
+
+def write_lines(lines: Iterable[str], path: Path | str) -> None:
+    """Write lines completely or not at all; `DataError` if the file cannot be written."""
     try:
         with written_whole(Path(path)) as stream:
-            stream.writelines(f"{line}\n" for line in (head, *lines))
+            stream.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
 
 
 def load(path: Path | str) -> tuple[Question, ...]:
-    """The questions of a file that `save` wrote.
-
-    Raises:
-        DataError: If there is no such file, or it has another format or was changed.
+    """The questions of a file that `save` wrote; raises `DataError` if there is no such file, or it
+    has another format or was changed.
     """
     return read_file(Path(path))[1]
 

@@ -31,11 +31,8 @@ class QuestionFile:
 
     @classmethod
     def read(cls, path: Path | str) -> QuestionFile:
-        """The file at `path`.
-
-        Raises:
-            DataError: If it cannot be read, was changed, has another format, or has no question
-                that a test asks.
+        """The file at `path`; raises `DataError` if it cannot be read, was changed, has another
+        format, or has no question that a test asks.
         """
         about, questions = read_file(Path(path))
         found = cls(about["digest"], Path(path), about, questions)
@@ -81,8 +78,8 @@ class QuestionFile:
         """The questions of a measure.
 
         Raises:
-            NotApplicable: If it has none. Questions about data without a format are asked once, as
-                those of the first measure that has their kind and their word for items.
+            NotApplicable: If it has none; data without a format are asked once, as the first
+                measure that fits.
         """
         if self._family not in ("", measure.dataset):
             raise NotApplicable(

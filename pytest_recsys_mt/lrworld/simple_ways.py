@@ -8,32 +8,16 @@ from pytest_recsys_mt.lrworld.question import Question
 Scores = Sequence[float]
 
 
-def _popularity(question: Question) -> Scores | None:
-    return question.evidence.get("popularities")
-
-
-def _itemknn(question: Question) -> Scores | None:
-    return question.evidence.get("nearness")
-
-
-def _guessing(question: Question) -> Scores:
-    return [0.0] * len(question.options)
-
-
-def _shortest(question: Question) -> Scores:
-    return [-float(len(option)) for option in question.options]
-
-
 def _alphabetical(question: Question) -> Scores:
     first = min(option.casefold() for option in question.options)
     return [float(option.casefold() == first) for option in question.options]
 
 
 BASELINES: Final[Mapping[str, Callable[[Question], Scores | None]]] = {
-    "guessing": _guessing,
-    "popularity": _popularity,
-    "itemknn": _itemknn,
-    "shortest": _shortest,
+    "guessing": lambda question: [0.0] * len(question.options),
+    "popularity": lambda question: question.evidence.get("popularities"),
+    "itemknn": lambda question: question.evidence.get("nearness"),
+    "shortest": lambda question: [-float(len(option)) for option in question.options],
     "alphabetical": _alphabetical,
 }
 """By name: the score of each option, of which the greatest is chosen; None if it is unknown."""
@@ -43,16 +27,9 @@ def credits_of(name: str, questions: Sequence[Question]) -> dict[str, float] | N
     """What a baseline reaches in each question, by the name of the question.
 
     It chooses the option with its greatest score, at random among equal ones: its credit is the
-    probability that this is the right one.
-
-    Args:
-        name: A key of `BASELINES`: ``guessing``; ``popularity``, the option with most interactions;
-            ``itemknn``, the option nearest to what is shown, by the cosine of who has the items,
-            without the asked user; ``shortest``; or ``alphabetical``, the first in the alphabet.
-        questions: The questions.
-
-    Returns:
-        None if a question says nothing of what the baseline needs, as in files of older versions.
+    probability that this is the right one. ``popularity`` has the most interactions, ``itemknn`` is
+    nearest to what is shown by the cosine of who has the items, without the asked user. None if a
+    question says nothing of what the baseline needs, as in files of older versions.
     """
     found = {}
     for question in questions:

@@ -20,20 +20,14 @@ DECIMALS = 9
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """What stands behind the texts of a question.
+    """What stands behind the texts of a question."""
 
-    Attributes:
-        shown: Columns of the items shown: the target, or the history.
-        options: For each option its groups of columns: one with one item for an item; one with all
-            items of which it is true for a fact; one for each item shown for a user.
-        asker: The user whose next item is asked for; what they have counts for neither number.
-        users: For options that are users, these; their popularity is how much they have.
-    """
-
-    shown: Ints
+    shown: Ints  # columns of the items shown: the target, or the history
+    # Of each its groups of columns: one of one item for an item, one of all items of which it is
+    # true for a fact, and one for each item shown for a user.
     options: tuple[tuple[Ints, ...], ...]
-    asker: int = NOBODY
-    users: tuple[int, ...] = ()
+    asker: int = NOBODY  # whose next item is asked for; what they have counts for neither number
+    users: tuple[int, ...] = ()  # if options are users; popularity is how much they have
 
 
 @dataclass(eq=False)

@@ -18,30 +18,11 @@ _made: dict[tuple[str, str, str, int, int, Settings], tuple[tuple[Question, ...]
 class Tested(Protocol):
     """What a test is given of a run: the fixture ``recsys``."""
 
-    @property
-    def dataset(self) -> Dataset:
-        """The data of the run."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run."""
-        ...
-
-    @property
-    def design(self) -> Any:
-        """Its ``users``: ``--recsys-users``."""
-        ...
-
-    @property
-    def question_file(self) -> QuestionFile | None:
-        """``--recsys-questions``."""
-        ...
-
-    @property
-    def question_settings(self) -> Settings:
-        """``--recsys-question-setting``."""
-        ...
+    dataset: Dataset
+    seed: int
+    design: Any  # its ``users``: ``--recsys-users``
+    question_file: QuestionFile | None  # ``--recsys-questions``
+    question_settings: Settings  # ``--recsys-question-setting``
 
 
 def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:

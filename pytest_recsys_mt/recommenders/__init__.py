@@ -1,9 +1,8 @@
 """Recommenders: the built-in ones, and the registry that finds them and others by a spec."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.recommenders.registry import NAMES, describe, resolve
+from pytest_recsys_mt.recommenders.registry import BUILT_IN, NAMES, class_at, describe, resolve
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.recommenders.baselines import MostPop, Random
@@ -28,19 +27,10 @@ __all__ = [
 ]
 
 # They need pandas and SciPy, which a process that only finds out what exists need not import.
-_MODULES = {
-    "BM25": "bm25",
-    "EASE": "ease",
-    "IALS": "ials",
-    "ItemKNN": "knn",
-    "MostPop": "baselines",
-    "RP3Beta": "random_walk",
-    "Random": "baselines",
-    "UserKNN": "knn",
-}
+_PLACES = {place.partition(":")[2]: place for place in BUILT_IN.values()}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _MODULES:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return class_at(_PLACES[name])

@@ -48,18 +48,13 @@ class BM25(ScoringRecommender):
 
     (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", FnTIR 2009,
     section 3, with the 1 that keeps the weight of a very frequent term positive, as in Lucene).
-
-    Attributes:
-        k1: Saturation of term frequency, 0 or more.
-        b: Normalisation by document length, from 0 (none) to 1.
-        weights: ``ratings``, or ``binary`` to ignore them.
     """
 
     key: ClassVar[str] = "bm25"
 
-    k1: float = 1.5
-    b: float = 0.75
-    weights: Weights = "ratings"
+    k1: float = 1.5  # saturation of term frequency, 0 or more
+    b: float = 0.75  # normalisation by document length, from 0 (none) to 1
+    weights: Weights = "ratings"  # or ``binary`` to ignore ratings
 
     def __post_init__(self) -> None:
         specs.check(self.key, *specs.at_least(0, self, "k1"))

@@ -33,26 +33,20 @@ class EASE(ScoringRecommender):
     other way round.
 
     Nothing is learned of a user, so any history is answered as that of a trained user.
-
-    Attributes:
-        regularisation: Weight l of the ridge penalty, in squared units of the weights: above 0.
-        weights: ``binary``, as in the paper, or ``ratings``.
     """
 
     key: ClassVar[str] = "ease"
 
-    regularisation: float = 200.0
-    weights: Weights = "binary"
+    regularisation: float = 200.0  # of the ridge, in squared units of the weights: above 0
+    weights: Weights = "binary"  # as in the paper, or ``ratings``
 
     def __post_init__(self) -> None:
         finite = 0 < self.regularisation < math.inf
         specs.check(self.key, ("regularisation", self.regularisation, finite, "above 0 and finite"))
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Invert the smaller Gram matrix.
-
-        Raises:
-            RecommenderError: If there are more than `LARGEST` users and as many items.
+        """Invert the smaller Gram matrix; raises `RecommenderError` if there are more than
+        `LARGEST` users and as many items.
         """
         users = self.catalogue.interactions(dataset, self.weights)
         if min(users.shape) > LARGEST:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "https://shop.example/api"
 
-_REASON_LENGTH = 300
-"""Characters of an error that are kept."""
+_REASON_LENGTH = 300  # characters of an error that are kept
 
 _SPLIT = (400, 413, 422, 500)
 """Statuses that a server may return for a whole batch because of one request in it."""
@@ -48,9 +47,10 @@ class HTTPRecommender:
     Without a version, answers are stored for one run only. Prompt edits and instructions are not
     sent: test a recommender that reads text as a text model.
 
-    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or the
-    one that `HEADER` names. It is sent only to the server that the environment names (`ORIGIN`), over https or on this machine, never along
-    a redirect: an address in a pull request must not get the key of a build server.
+    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or
+    the one that `HEADER` names. It is sent only to the server that the environment names
+    (`ORIGIN`), over https or on this machine, never along a redirect: an address in a pull request
+    must not get the key of a build server.
 
     Args:
         url: Scheme, host, port and path.
@@ -60,9 +60,9 @@ class HTTPRecommender:
         timeout: Seconds that one attempt of a call may take.
         max_wait: Seconds to wait for a server that is busy or unreachable; None leaves it to the
             run.
-        version: The version that must answer. The server is then not asked for it, so that recorded
+        version: The one that must answer. The server is then not asked for it, so that recorded
             answers can be replayed without the server.
-        deterministic: Whether the server always gives the same answer; None asks the server (with a
+        deterministic: Whether the server always gives the same answer; None asks it (with a
             `version`: False).
 
     Raises:
@@ -174,10 +174,8 @@ class HTTPRecommender:
     def recommend_each(self, requests: Sequence[Request]) -> Iterator[Arrived]:
         """Yield each request's position with its answer, a batch at a time, as they arrive.
 
-        If the caller stops reading, the calls in flight are cancelled.
-
-        Raises:
-            RecommenderError: If the key must not be sent.
+        If the caller stops reading, the calls in flight are cancelled. RecommenderError if the key
+        must not be sent.
         """
         size = min(self.batch, self.about.max_batch or self.batch)
         positions = list(range(len(requests)))
@@ -325,10 +323,8 @@ class HTTPRecommender:
 
 
 def header() -> str:
-    """The name of the header that holds the key.
-
-    Raises:
-        RecommenderError: If the environment names one that can hold none.
+    """The name of the header that holds the key; RecommenderError if the environment names no such
+    one.
     """
     name = os.environ.get(HEADER, "").strip() or "Authorization"
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name.lower() in _OUR_HEADERS:

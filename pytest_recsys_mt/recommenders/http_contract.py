@@ -71,12 +71,8 @@ def plain(request: Request) -> dict[str, Any]:
         "user": request.user,
         "attributes": dict(request.attributes),
         "history": [
-            {
-                "item": _plain_item(rating.item),
-                "rating": rating.value,
-                "timestamp": rating.timestamp,
-            }
-            for rating in request.history
+            {"item": _plain_item(each.item), "rating": each.value, "timestamp": each.timestamp}
+            for each in request.history
         ],
         "scale": {"low": request.scale.low, "high": request.scale.high},
         "candidates": None
@@ -89,12 +85,8 @@ def plain(request: Request) -> dict[str, Any]:
 
 
 def _plain_item(item: Item) -> dict[str, Any]:
-    return {
-        "id": item.id,
-        "title": item.title,
-        "year": item.year,
-        "attributes": dict(item.attributes),
-    }
+    attributes = dict(item.attributes)
+    return {"id": item.id, "title": item.title, "year": item.year, "attributes": attributes}
 
 
 def read_about(body: bytes) -> About:

@@ -32,22 +32,15 @@ class IALS(ScoringRecommender):
     p = 0 and c = 1. With the items fixed, each user's vector is the solution of a linear system, and
     so in turn; the items are solved last. An answer solves the same system for its history, so a
     history of the training data gets exactly the vector of its user.
-
-    Attributes:
-        dim: Size of the vectors.
-        iterations: Rounds over all users and all items.
-        alpha: Additional weight of a cell with an interaction, 0 or more.
-        regularisation: Weight of the squared lengths, above 0.
-        weights: ``binary``, or ``ratings`` to trust high ratings more.
     """
 
     key: ClassVar[str] = "ials"
 
-    dim: int = 64
-    iterations: int = 15
-    alpha: float = 2.0
-    regularisation: float = 20.0
-    weights: Weights = "binary"
+    dim: int = 64  # size of the vectors
+    iterations: int = 15  # rounds over all users and all items
+    alpha: float = 2.0  # additional weight of a cell with an interaction, 0 or more
+    regularisation: float = 20.0  # weight of the squared lengths, above 0
+    weights: Weights = "binary"  # or ``ratings`` to trust high ratings more
 
     def __post_init__(self) -> None:
         finite = 0 < self.regularisation < math.inf

@@ -34,20 +34,6 @@ DESCRIBES = ("complete",)
 """An object with this method describes users."""
 
 
-def from_file(
-    path: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
-) -> Recommender | TextModel:
-    """The recommender `name` of a Python file, or any object with one of `verbs`."""
-    return from_object(in_file(path, name, spec, verbs), given, spec, verbs)
-
-
-def from_module(
-    module: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str] = RECOMMENDS
-) -> Recommender | TextModel:
-    """The recommender `name` of an importable module, or any object with one of `verbs`."""
-    return from_object(in_module(module, name, spec, verbs), given, spec, verbs)
-
-
 def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
     """What is called `name` in a Python file.
 

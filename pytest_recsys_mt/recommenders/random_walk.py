@@ -26,19 +26,13 @@ class RP3Beta(ScoringRecommender):
     at j, divided by j's popularity to the power of `beta`. Both probabilities of a walk are taken to
     the power of `alpha` (Cooper et al., "Random walks in recommender systems", WWW 2014). S keeps the
     `neighbours` largest of each i, and nothing leads from i to itself.
-
-    Attributes:
-        neighbours: Number of items kept for each item; popularity and id decide ties at the cut.
-        alpha: Power of the probabilities of steps, above 0.
-        beta: Power of popularity, 0 or more: 0 recommends what is popular, 1 what is rare.
-        weights: ``binary``, or ``ratings``.
     """
 
     key: ClassVar[str] = "rp3beta"
 
-    neighbours: int = 100
-    alpha: float = 0.8
-    beta: float = 0.5
+    neighbours: int = 100  # kept for each item; popularity and id decide ties
+    alpha: float = 0.8  # power of the probabilities of steps, above 0
+    beta: float = 0.5  # power of popularity: 0 recommends what is popular, 1 what is rare
     weights: Weights = "binary"
 
     def __post_init__(self) -> None:

@@ -73,10 +73,8 @@ class Recorded:
         return one.replace(k=1, replicate=0) == other.replace(k=1, replicate=0)
 
     def recommend(self, requests: Sequence[Request], /) -> list[Recommendation]:
-        """The recorded answers, read by the parser of all text answers.
-
-        Raises:
-            NotApplicable: If a request is not a recorded question.
+        """The recorded answers, read by the parser of all text answers; raises `NotApplicable` if a
+        request is not a recorded question.
         """
         return [self._answer(request) for request in requests]
 

@@ -55,43 +55,14 @@ RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
 """Endings of recommenders' names that no OpenAI model has."""
 
 
-def _openai(spec: str, exact: bool) -> TextModel:
-    from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-
-    return OpenAIModel.from_spec(spec)
-
-
-def _hugging_face(spec: str, exact: bool) -> TextModel:
-    if specs.split(spec)[1].get("images") == "true":
-        from pytest_recsys_mt.llm.local.hf_images import HFImageModel
-
-        return HFImageModel.from_spec(spec, exact=exact)
-    from pytest_recsys_mt.llm.local.hf_model import HFModel
-
-    return HFModel.from_spec(spec, exact=exact)
-
-
-def _recorded(spec: str, exact: bool) -> Recommender:
-    from pytest_recsys_mt.recommenders.recorded import Recorded
-
-    return Recorded.from_spec(spec)
-
-
-def _http(spec: str, exact: bool) -> Recommender:
-    from pytest_recsys_mt.recommenders.http import HTTPRecommender
-
-    return HTTPRecommender.from_spec(spec)
-
-
-PREFIXES: Mapping[str, Callable[[str, bool], Recommender | TextModel]] = {
-    "openai": _openai,
-    "hf": _hugging_face,
-    "recorded": _recorded,
-    "https": _http,
-    "http": _http,
+PREFIXES: Mapping[str, str] = {
+    "openai": "llm.api.openai_model:OpenAIModel",
+    "hf": "llm.local.hf_model:HFModel",
+    "recorded": "recommenders.recorded:Recorded",
+    "https": "recommenders.http:HTTPRecommender",
+    "http": "recommenders.http:HTTPRecommender",
 }
-"""The readers of specs that begin with the key and a colon. A reader gets the whole spec, and
-whether models of this process answer exactly (models elsewhere cannot promise it)."""
+"""Module and class of what specs name that begin with the key and a colon; imported when first named."""
 
 
 def resolve(
@@ -120,7 +91,7 @@ def resolve(
     spec, _ = specs.resources(spec)
     prefix, colon, _ = spec.partition(":")
     if colon and prefix in PREFIXES:
-        return PREFIXES[prefix](spec, exact)
+        return _of_prefix(prefix, spec, exact)
     target, given = specs.split(spec)
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
@@ -169,14 +140,12 @@ def resolve(
             f"there is no recommender {target!r}; {_known()} "
             f"(For an OpenAI model of that name write 'openai:{spec}'.)"
         )
-    return _openai(f"openai:{spec}", exact)
+    return _of_prefix("openai", f"openai:{spec}", exact)
 
 
 def makes_anew(spec: str) -> bool:
-    """Whether each process makes the recommender of a spec for itself.
-
-    This holds for recommenders of this package and the user's own, not for endpoints, recorded
-    answers and language models.
+    """Whether each process makes the recommender of a spec for itself: those of this package and
+    own ones.
     """
     prefix, colon, _ = spec.partition(":")
     target, _ = specs.split(specs.resources(spec)[0])
@@ -189,18 +158,36 @@ def describe(recommender: Recommender | TextModel) -> str:
     return name if isinstance(name, str) and name else own_objects.qualified_name(recommender)
 
 
+def _of_prefix(prefix: str, spec: str, exact: bool) -> Recommender | TextModel:
+    place, of_this_process = PREFIXES[prefix], {}
+    if prefix == "hf":  # models elsewhere cannot promise to answer exactly
+        of_this_process = {"exact": exact}
+        if specs.split(spec)[1].get("images") == "true":
+            place = "llm.local.hf_images:HFImageModel"
+    made: Recommender | TextModel = class_at(place).from_spec(spec, **of_this_process)
+    return made
+
+
+def class_at(place: str) -> Any:
+    """The class at a place of this package, ``recommenders.knn:ItemKNN``."""
+    module, _, kind = place.partition(":")
+    return getattr(importlib.import_module(f"pytest_recsys_mt.{module}"), kind)
+
+
 def _load(
     where: str, name: str, given: Mapping[str, str], spec: str, verbs: Sequence[str]
 ) -> Recommender | TextModel:
     if _is_dotted(name) and PurePath(where).suffix == ".py":
-        return own_objects.from_file(where, name, given, spec, verbs)
-    if _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
-        return own_objects.from_module(where, name, given, spec, verbs)
-    raise RecommenderError(
-        f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
-        f"here or lies in {str(Path.cwd())!r} nor a file {where!r} with the ending .py holds a "
-        f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'."
-    )
+        found = own_objects.in_file(where, name, spec, verbs)
+    elif _is_dotted(name) and _is_dotted(where) and _is_importable(where.partition(".")[0]):
+        found = own_objects.in_module(where, name, spec, verbs)
+    else:
+        raise RecommenderError(
+            f"{spec!r} begins with no known prefix, and neither a module {where!r} that can be imported "
+            f"here or lies in {str(Path.cwd())!r} nor a file {where!r} with the ending .py holds a "
+            f"{name!r}; {_known()} For an OpenAI-compatible model of that name write 'openai:{spec}'."
+        )
+    return own_objects.from_object(found, given, spec, verbs)
 
 
 def _is_dotted(name: str) -> bool:
@@ -237,9 +224,8 @@ def _providers(name: str) -> dict[str, Callable[[], Any]]:
 
 
 def _load_built_in(name: str) -> Any:
-    module, _, kind = {**BUILT_IN, **TRAINED}[name].partition(":")
     try:
-        loaded = importlib.import_module(f"pytest_recsys_mt.{module}")
+        return class_at({**BUILT_IN, **TRAINED}[name])
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] in {"torch", "safetensors"}:
             raise MissingExtraError(
@@ -247,7 +233,6 @@ def _load_built_in(name: str) -> Any:
                 f"pip install 'pytest-recsys-mt[train]'"
             ) from error
         raise RecommenderError(f"{name!r} cannot be loaded: {error}") from error
-    return getattr(loaded, kind)
 
 
 def _load_entry_point(point: metadata.EntryPoint) -> Any:

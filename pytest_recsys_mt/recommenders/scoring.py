@@ -34,9 +34,8 @@ still says what was chosen, and gets an answer."""
 def weigh(units: Floats, weights: Weights) -> Floats:
     """Weights of ratings given as shares of their scale, from `LEAST_WEIGHT` to 1.
 
-    Shares are rounded to nine decimals first. So the same rating on a scale of another width or
-    offset has the same weight to the last bit, even if its share is not a binary fraction. A rating
-    outside the scale counts as its nearer end.
+    Shares are rounded to nine decimals first, so the same rating on another scale has the same
+    weight to the last bit. A rating outside the scale counts as its nearer end.
     """
     if weights == "binary":
         return np.ones_like(units)
@@ -81,11 +80,7 @@ class Catalogue:
         return matrix
 
     def profiles(self, requests: Sequence[Request], weights: Weights) -> csr_array[np.float64]:
-        """Weights of the requests' histories: requests in rows, items in columns.
-
-        Each rating is weighed on its own request's scale. Columns are sorted, so that every sum
-        over a profile has one order, whatever the order of the history.
-        """
+        """Weights of the requests' histories: requests in rows, items in columns, which are sorted."""
         units: list[float] = []
         columns: list[int] = []
         starts = [0]
@@ -182,11 +177,8 @@ class ScoringRecommender(ABC):
 
     def _answer(self, requests: Sequence[Request]) -> list[Recommendation]:
         scores = self._scores(requests)
-        unseen = self._rank_unseen(
-            [row for row, request in enumerate(requests) if request.candidates is None],
-            requests,
-            scores,
-        )
+        open_ = [row for row, request in enumerate(requests) if request.candidates is None]
+        unseen = self._rank_unseen(open_, requests, scores)
         return [
             _recommendation(
                 request,

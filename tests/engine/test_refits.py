@@ -206,7 +206,6 @@ def test_built_in_recommenders_refuse_what_is_no_number_and_sort_what_is_not_sor
     assert isinstance(permuted, Dataset)
     one, other = (Training.of(each, Catalogue.of(each)) for each in (MINI, permuted))
     assert (one.columns == other.columns).all()
-    assert (one.units == other.units).all()
     assert (one.starts == other.starts).all()
 
 

@@ -66,7 +66,7 @@ def test_vectors_hold_the_factorisation_part_of_a_score() -> None:
 
 def test_the_network_serves_no_requests() -> None:
     with pytest.raises(RecommenderError, match="scores the users it was trained with"):
-        neural._NeuMF(2, 2, 4, 1).score(torch.zeros(1, 1), torch.zeros(1, 1))
+        neural._NeuMF(2, 2, 4, 1).score(torch.zeros(1, 1))
 
 
 def test_of_many_users_a_sample_is_learned(folder: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.download import data_directory
-from pytest_recsys_mt.datasets.movielens_100k import GENRES
+from pytest_recsys_mt.datasets.movielens import GENRES
 
 WHEEL = "recbole==1.2.1"
 INSIDE = "recbole/dataset_example/ml-100k/ml-100k"

@@ -39,11 +39,8 @@ class Channel:
         await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The body of the response.
-
-        Raises:
-            openai.APIStatusError: If the response is no success.
-            Exception: What aiohttp, httpx2 and `http_client` raise if no response came.
+        """The body of the response; openai.APIStatusError if it is no success, or what aiohttp and
+        httpx2 raise.
         """
         async with self._building:
             if path not in self._built:

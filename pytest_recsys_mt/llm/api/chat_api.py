@@ -52,9 +52,8 @@ def plain(message: Message) -> dict[str, Any]:
 
 
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response, without keys.
-
-    An empty, refused or double answer has an error, and its usage.
+    """The answer in the body of a response, without keys; one that is empty, refused or double has
+    an error, and its usage.
 
     Raises:
         PassingError: If the body holds an error instead.
@@ -112,9 +111,7 @@ def read(body: bytes) -> Completion:
 
 
 def may_be_paid(error: Exception) -> bool:
-    """Whether a failed attempt may still be paid for: it reached a server and did not return with
-    an error status.
-    """
+    """Whether a failed attempt reached a server and did not return with an error status."""
     import aiohttp
     import openai
 

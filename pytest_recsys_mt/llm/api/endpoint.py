@@ -27,11 +27,7 @@ class Endpoint:
 
     @classmethod
     def from_environment(cls) -> Endpoint:
-        """The server that ``OPENAI_BASE_URL`` names, else OpenAI's own.
-
-        Raises:
-            RecommenderError: If the address is not usable; a password in it is not repeated.
-        """
+        """The server that ``OPENAI_BASE_URL`` names, else OpenAI's own; raises as `parse`."""
         given = Secret(os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI)
         return cls.parse(given, "OPENAI_BASE_URL", OPENAI, KEY)
 
@@ -88,10 +84,8 @@ class Endpoint:
             return host == "localhost"
 
     def key(self) -> Secret | None:
-        """The key to send, or None for a server without one.
-
-        Raises:
-            RecommenderError: If a key is missing, or would be sent unencrypted.
+        """The key to send, or None; RecommenderError if it is missing, or would be sent
+        unencrypted.
         """
         key = secret(KEY) or None
         encrypted = self.url.startswith("https:")

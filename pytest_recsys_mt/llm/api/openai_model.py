@@ -43,6 +43,10 @@ class OpenAIModel:
 
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use.
     The key is sent only to that address, over https or on this machine. Redirects are not followed.
+    A prompt's `schema` is sent until the endpoint refuses it; `notes` are the fields that it
+    refused, one sentence each. With `ahead`, further calls are sent before answers are taken; a run
+    without limits sets it. Most servers batch the calls of many users, and answers change with the
+    shape of the batch even at temperature 0.
 
     Args:
         model: The model's name at the endpoint.
@@ -53,29 +57,18 @@ class OpenAIModel:
         json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
             which no built-in template does.
         answer: ``json`` asks for recommendations as a list by a JSON schema, and says so at the end
-            of the prompt. In ``generate``, the model writes as it likes. Other prompts, such as
-            those of judges, are the same in both.
+            of the prompt; other prompts, such as those of judges, stay the same.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
             and tries up to 64 while answers stay as fast.
-        timeout: Seconds that one attempt may take. None: 300 for a model that is known to think,
-            60 for others.
+        timeout: Seconds of one attempt. None: 300 for a model that is known to think, 60 for
+            others.
         max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks only once.
-            None leaves it to the run, which sets the attribute of the same name.
+            None leaves it to the run.
         reasoning_effort: How long a model thinks; None leaves it to the endpoint.
-        api: Which API is used: Chat Completions or Responses. None: Chat Completions, and Responses
-            for a model or an endpoint that has nothing else.
-        deterministic: Whether equal prompts always get equal answers, as from a server that answers each call alone.
+        api: None: Chat Completions, and Responses for a model or an endpoint that has nothing else.
+        deterministic: Whether equal prompts always get equal answers, as from a server that answers
+            each call alone.
         extra_body: Further fields of the request.
-
-    Attributes:
-        deterministic: Whether equal prompts always get equal answers. Most servers batch the calls of many users, and
-            answers change with the shape of the batch even at temperature 0.
-        takes_schema: True: a prompt's `schema` is sent, until the endpoint refuses it.
-        lists_as_json: Whether `answer` is ``json``.
-        reads_images: True. An endpoint whose model cannot see images refuses the call.
-        ahead: Whether further calls are sent before answers are taken; the caller does not count their
-            cost. A run without limits sets it.
-        notes: Fields that the endpoint refused, one sentence each.
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -201,10 +194,7 @@ class OpenAIModel:
 
         None instead of an answer is an attempt that gave none and may have been paid for; later
         results for that prompt do not include its cost. If the caller stops reading, the calls in
-        flight are cancelled.
-
-        Raises:
-            RecommenderError: If the address is not usable or the key is missing.
+        flight are cancelled. Raises as `complete`.
         """
         channel, pace = self._channel, self._pace
         if self._loop is None:

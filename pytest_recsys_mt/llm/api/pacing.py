@@ -116,8 +116,8 @@ class Pace:
         """Wait for a place among the calls in flight; end every turn by `leave`.
 
         Raises:
-            UnavailableError: If the endpoint asks for too long a wait, or has been unreachable for
-                too long.
+            UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too
+                long.
         """
         while True:
             left = self._open_at - self.clock()
@@ -143,10 +143,8 @@ class Pace:
         self._wake(self.limit - len(self._flying))
 
     def time_limit(self, timeout: float) -> float:
-        """Seconds that an attempt which begins now may take.
-
-        The limit must not exceed the patience with a silent endpoint. An endpoint that answered
-        recently, or that was given up and is tried once more, has the full timeout.
+        """Seconds that an attempt which begins now may take: no more than the patience with a
+        silent endpoint.
         """
         since = self._failing_since
         if since is None and not self.alive:

@@ -14,8 +14,7 @@ T = TypeVar("T")
 ATTEMPTS = 5
 """The most attempts of a call whose failures are its own, not those of the endpoint."""
 
-_FIRST_WAIT = 0.5
-"""Seconds before the second of them; doubled for each further one."""
+_FIRST_WAIT = 0.5  # seconds before the second of them; doubled for each further one
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +33,8 @@ class PassingError(ValueError):
 
 
 def setback(error: BaseException) -> Setback | None:
-    """The kind of a failed attempt; None if another attempt would fail too.
-
-    408, 409, 429, every 5xx, an error with a success status, lost connections, responses that are
-    not HTTP, and timeouts are temporary. A refused certificate, a used-up quota and every other
-    status are not.
+    """The kind of a failed attempt; None if another attempt would fail too, as after a refused
+    certificate, a used-up quota and most statuses.
     """
     import aiohttp
     import httpx2

@@ -11,11 +11,9 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 LARGEST = 2_000_000
 """Most bytes of a response to read; the longest answers of real models have some 100,000."""
 
-_CONNECT = 10.0
-"""Seconds for opening a connection."""
+_CONNECT = 10.0  # seconds for opening a connection
 
-_OTHER_FILES = 256
-"""Files that this process may open beside its connections."""
+_OTHER_FILES = 256  # files that this process may open beside its connections
 
 
 class UnreadableError(ValueError):

@@ -10,8 +10,7 @@ def exactly(on: bool = True) -> Iterator[None]:
     """Use one thread and deterministic algorithms if `on`; restore the settings afterwards.
 
     Sums of floating-point numbers depend on their order, which depends on the number of threads and
-    on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html). The
-    caller decides the shapes: one prompt at a time.
+    on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html).
     """
     if not on:
         yield

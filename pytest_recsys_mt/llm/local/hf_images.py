@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.local import hf_source
-from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
+from pytest_recsys_mt.llm.local.hf_network import LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import missing, quietly
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
@@ -24,11 +24,7 @@ class ImageNetwork(LocalNetwork):
 
     @cached_property
     def processor(self) -> Any:
-        """The processor: tokenizer, image processor and chat template.
-
-        Raises:
-            RecommenderError: If there is none, or it reads no images.
-        """
+        """The processor; RecommenderError if there is none, or it reads no images."""
         arguments = self._arguments
         with quietly(), self._loading():
             processor = hf_source.library().AutoProcessor.from_pretrained(**arguments)
@@ -38,19 +34,12 @@ class ImageNetwork(LocalNetwork):
             )
         return processor
 
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The processor's, with a padding token."""
-        tokenizer = self.processor.tokenizer
-        if tokenizer.pad_token_id is None:
-            tokenizer.pad_token = tokenizer.eos_token
-        return tokenizer
+    def _tokenizer(self) -> Any:
+        return self.processor.tokenizer
 
     def inputs(self, messages: Sequence[Message]) -> Any:
-        """The arrays of a chat: tokens, and the values of its images.
-
-        Raises:
-            ValueError: If an image cannot be read.
+        """The arrays of a chat: tokens, and the values of its images; ValueError if one cannot be
+        read.
         """
         images = [picture(image) for message in messages for image in message.images]
         if self.processor.chat_template is None:
@@ -85,28 +74,7 @@ class HFImageModel(HFTextModel[ImageNetwork]):
     """
 
     reads_images = True
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        max_tokens: int = 256,
-        dtype: DType = "auto",
-        device: str = "auto",
-        exact: bool = False,
-        trust_remote_code: bool = False,
-    ) -> None:
-        super().__init__(
-            model,
-            network=ImageNetwork,
-            max_tokens=max_tokens,
-            dtype=dtype,
-            device=device,
-            device_map=None,
-            exact=exact,
-            trust_remote_code=trust_remote_code,
-        )
-        self.deterministic = exact
+    weights = ImageNetwork
 
     def __repr__(self) -> str:
         return f"HFImageModel({self._source.name!r})"
@@ -119,10 +87,8 @@ class HFImageModel(HFTextModel[ImageNetwork]):
         }
 
     def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield each prompt's position with its answer, one at a time.
-
-        Raises:
-            RecommenderError: If the model cannot be loaded.
+        """Yield each prompt's position with its answer; RecommenderError if the model cannot be
+        loaded.
         """
         for index, prompt in enumerate(prompts):
             with self._computing():
@@ -144,11 +110,8 @@ class HFImageModel(HFTextModel[ImageNetwork]):
 
 
 def picture(url: str) -> Any:
-    """The picture of a data URL, in RGB.
-
-    Raises:
-        ValueError: If the URL is not a picture.
-        MissingExtraError: If Pillow is not installed.
+    """The picture of a data URL, in RGB; ValueError if it is none, MissingExtraError without
+    Pillow.
     """
     try:
         from PIL import Image

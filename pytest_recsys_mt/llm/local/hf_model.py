@@ -27,6 +27,10 @@ class HFModel(HFTextModel[LocalNetwork]):
     prompt is sampled by its own seed (`SeededSampling`). Of the model's own generation settings
     only the special tokens apply: no penalty, and no top-k that the spec does not show.
 
+    It is deterministic if it is exact, at temperature 0. Otherwise the order of the floating-point
+    sums changes with the shape of the batch, and a prompt's neighbours depend on what the cache
+    lacks. This changes greedy answers often below float32, and at near ties in float32.
+
     Args:
         model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision in the
             local Hugging Face cache is used as it is there. Weights are read only from safetensors
@@ -47,17 +51,12 @@ class HFModel(HFTextModel[LocalNetwork]):
         trust_remote_code: Whether Python code that comes with the model may run here: for a Hub
             model only at the full hash of a commit.
 
-    Attributes:
-        deterministic: Whether it is exact, at temperature 0. Otherwise the order of the
-            floating-point sums changes with the shape of the batch, and a prompt's neighbours
-            depend on what the cache lacks. This changes greedy answers often below float32, and at
-            near ties in float32.
-        scores_choices: Whether `answer` is ``choices``.
-
     Raises:
         RecommenderError: If an argument is out of range, two contradict each other, or there is no
             such file.
     """
+
+    weights = LocalNetwork
 
     def __init__(
         self,
@@ -85,14 +84,13 @@ class HFModel(HFTextModel[LocalNetwork]):
         )
         super().__init__(
             model,
-            network=LocalNetwork,
             max_tokens=max_tokens,
             dtype=dtype,
             device=device,
-            device_map=device_map,
             exact=exact,
             trust_remote_code=trust_remote_code,
         )
+        self._local.device_map = device_map
         self.model = model
         self.temperature = temperature
         self.top_p = top_p
@@ -121,10 +119,8 @@ class HFModel(HFTextModel[LocalNetwork]):
         return len(self._local.encode(prompt.messages))
 
     def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield each prompt's position with its answer, batch by batch, the longest prompts first.
-
-        Raises:
-            RecommenderError: If the model cannot be loaded.
+        """Yield each prompt's position with its answer, batch by batch, the longest prompts first;
+        raises `RecommenderError` if the model cannot be loaded.
         """
         if not prompts:
             return

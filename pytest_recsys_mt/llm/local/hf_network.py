@@ -27,13 +27,12 @@ class LocalNetwork:
         source: LocalModel | HubModel,
         dtype: DType,
         device: str,
-        device_map: DeviceMap | None,
         trust_remote_code: bool,
     ) -> None:
         self._source = source
         self._dtype = dtype
         self._device = device
-        self._device_map = device_map
+        self.device_map: DeviceMap | None = None  # divides a model that one GPU cannot hold
         self._trust_remote_code = trust_remote_code
 
     @cached_property
@@ -62,30 +61,33 @@ class LocalNetwork:
     def placement(self) -> str:
         """The device, as far as an answer may depend on it: its kind and the map."""
         kind = self.device.partition(":")[0]
-        return kind if self._device_map is None else f"{kind}, {self._device_map}"
+        return kind if self.device_map is None else f"{kind}, {self.device_map}"
 
     @cached_property
     def tokenizer(self) -> Any:
         """The tokenizer; it has a padding token."""
-        arguments = self._arguments
-        with quietly(), self._loading():
-            tokenizer = library().AutoTokenizer.from_pretrained(**arguments)
+        tokenizer = self._tokenizer()
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return tokenizer
+
+    def _tokenizer(self) -> Any:
+        arguments = self._arguments
+        with quietly(), self._loading():
+            return library().AutoTokenizer.from_pretrained(**arguments)
 
     @cached_property
     def network(self) -> Any:
         """The weights, ready to compute."""
         transformers = library()
         arguments = self._arguments
-        if self._device_map is not None:
-            arguments["device_map"] = self._device_map
+        if self.device_map is not None:
+            arguments["device_map"] = self.device_map
         with quietly(), self._loading():
             network = getattr(transformers, self.auto_class).from_pretrained(
                 dtype=self.dtype, use_safetensors=True, **arguments
             )
-            if self._device_map is None:
+            if self.device_map is None:
                 network = network.to(self.device)
         own = network.generation_config.eos_token_id
         ends = {*(own if isinstance(own, list) else [own]), self.tokenizer.eos_token_id} - {None}

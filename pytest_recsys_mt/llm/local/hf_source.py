@@ -75,17 +75,12 @@ class HubModel:
     def check_code(self) -> None:
         """Check that all code of the model belongs to its own commit."""
         library()
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+        from huggingface_hub.errors import EntryNotFoundError
 
         files = []
         for name in _NAMING_CODE:
-            fetch = partial(hf_hub_download, self.id, name, revision=self.commit)
             try:
-                try:
-                    files.append(Path(fetch(local_files_only=True)))
-                except LocalEntryNotFoundError:
-                    files.append(Path(fetch()))
+                files.append(self._file(name, self.commit))
             except EntryNotFoundError:
                 continue
             except (OSError, ValueError) as error:
@@ -97,28 +92,30 @@ class HubModel:
 
     @cached_property
     def commit(self) -> str:
-        """The full commit hash of the revision.
-
-        Raises:
-            RecommenderError: If it is neither in the cache nor on the Hub.
+        """The full commit hash; RecommenderError if the revision is neither in the cache nor on the
+        Hub.
         """
         library()
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
-
-        fetch = partial(hf_hub_download, self.id, "config.json", revision=self.revision)
         try:
-            try:
-                config = fetch(local_files_only=True)
-            except LocalEntryNotFoundError:
-                config = fetch()
+            config = self._file("config.json", self.revision)
         except (OSError, ValueError) as error:
             raise RecommenderError(
                 f"hf:{self.name} is neither a file or folder here nor a model that can be had from "
                 f"the Hugging Face Hub: {one_line(str(error))[:200]}"
             ) from error
         # The cache stores each commit in a folder of its name.
-        return Path(config).parent.name
+        return config.parent.name
+
+    def _file(self, name: str, revision: str) -> Path:
+        """A file of the cache, else of the Hub."""
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
+
+        fetch = partial(hf_hub_download, self.id, name, revision=revision)
+        try:
+            return Path(fetch(local_files_only=True))
+        except LocalEntryNotFoundError:
+            return Path(fetch())
 
 
 _NAMING_CODE = ("config.json", "tokenizer_config.json")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.exactness import exactly
-from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
+from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import quietly
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.sanitize import one_line
@@ -24,25 +24,25 @@ Network = TypeVar("Network", bound=LocalNetwork)
 class HFTextModel(ABC, Generic[Network]):
     """Base of the text models of transformers.
 
-    The arguments are those of `HFModel`, and `network` is the class of the weights.
+    The arguments are those of `HFModel`.
 
     Raises:
         RecommenderError: If an argument is out of range, or there is no such file.
     """
 
     reads_images: ClassVar[bool] = False
+    weights: type[Network]
+    deterministic: bool
 
     def __init__(
         self,
         model: str,
         *,
-        network: type[Network],
-        max_tokens: int,
-        dtype: DType,
-        device: str,
-        device_map: DeviceMap | None,
-        exact: bool,
-        trust_remote_code: bool,
+        max_tokens: int = 256,
+        dtype: DType = "auto",
+        device: str = "auto",
+        exact: bool = False,
+        trust_remote_code: bool = False,
     ) -> None:
         fits = not exact or dtype in ("auto", "float32")
         specs.check(
@@ -52,12 +52,11 @@ class HFTextModel(ABC, Generic[Network]):
             ("dtype", dtype, fits, "float32 for exact answers"),
         )
         self.max_tokens = max_tokens
-        self.exact = exact
+        self.exact = self.deterministic = exact
         self._trust_remote_code = trust_remote_code
         self._source = hf_source.find(model, trust_remote_code=trust_remote_code)
-        self._local = network(
-            self._source, "float32" if exact else dtype, device, device_map, trust_remote_code
-        )
+        dtype = "float32" if exact else dtype
+        self._local = self.weights(self._source, dtype, device, trust_remote_code)
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> Self:

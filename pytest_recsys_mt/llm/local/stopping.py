@@ -5,11 +5,9 @@ from pytest_recsys_mt.sanitize import sanitize
 
 
 def is_listed(text: str, k: int) -> bool:
-    """Whether the answer so far has `k` complete entries of a list.
+    """Whether the answer so far has `k` complete entries of a list, each with its line ended.
 
-    An entry counts once its line has ended. Entries are those of the parser: numbered lines, or
-    bulleted ones if no line is numbered; bullets below a numbered entry are comments. Reasoning
-    before the answer contains no entries.
+    They are numbered lines, or bulleted ones if no line is numbered; reasoning contains none.
     """
     done = text[: text.rfind("\n") + 1]
     places = [piece.place for piece in pieces(sanitize(done))]

@@ -14,8 +14,7 @@ from pytest_recsys_mt.files import cache_folder_for
 _CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
 """Endings of the files of a model folder that affect its answers."""
 
-_REMEMBERED = 1 << 24
-"""The digest of a file of at least this many bytes is stored on disk."""
+_REMEMBERED = 1 << 24  # the digest of a file of at least this many bytes is stored on disk
 
 
 def digest(path: Path) -> str:
@@ -57,8 +56,7 @@ def _digest_file(path: Path) -> str:
 def plain_folder(gguf: Path, cache: Path | None = None) -> Path:
     """The model of a GGUF file as a folder of float32 safetensors, which loads ten times faster.
 
-    It is converted once per machine; other processes wait meanwhile. It takes four bytes per
-    parameter on disk.
+    It is converted once per machine, with four bytes per parameter; other processes wait.
     """
     from filelock import FileLock
 

@@ -16,8 +16,7 @@ _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
 _LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
-_WORDS = 6
-"""Most words of a name before its list in one line."""
+_WORDS = 6  # most words of a name before its list in one line
 
 _BECAUSE = re.compile(
     r"\W*(?:because|based|given|since|as|considering|for|from|with|basierend|weil|"
@@ -318,10 +317,9 @@ _CLAIMS: dict[Role, int] = {
 def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     """The blocks that are the answer; the one rule for all answers.
 
-    Drafts, reasons, what the user has and what is left out are never the answer. A block named as final comes
-    before one named as a ranking, that before one without such a name, that before scores. Of several the only
-    one with `k` items is the answer; blocks that share nothing and have `k` items together are parts of one
-    list; two others with equal claims are ambiguous.
+    What is `ASIDE` is never the answer. A block named as final comes before one named as a ranking,
+    that before one without such a name, that before scores. Of several the only one with `k` items
+    is the answer; blocks that share nothing and have `k` items together are parts of one list.
     """
     listed = [at for at, each in enumerate(read) if each.items]
     kept = [at for at in listed if read[at].block.role not in ASIDE]

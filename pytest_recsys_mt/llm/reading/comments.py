@@ -54,8 +54,7 @@ _MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match
 """A price, a share, a score."""
 _SHORT = re.compile(r"[a-z][a-z-]*(?:[ ,/]{1,2}[a-z-]+){0,4}[.!]?")
 """A few words in lower case, as no subtitle is written."""
-_MAKER = 80
-"""Longer values of an attribute are descriptions, and no names of its makers."""
+_MAKER = 80  # longer values of an attribute are descriptions, and no names of its makers
 
 
 @once
@@ -102,10 +101,8 @@ def retranslated(text: str) -> str:
 
 
 def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
-    """The places where a title may end, the last first.
-
-    Yields the title, the rest, and whether a quote, emphasis, a year or a rating surely ends the
-    title there.
+    """The places where a title may end, the last first: the title, the rest, and whether it surely
+    ends there.
     """
     for head, rest in _closed(text):
         yield unwrapped(head), rest, True

@@ -48,11 +48,9 @@ _ENTRIES = frozenset(
 _ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")
 _DEPTH = 6
 _PLACE = re.compile(r"\D{0,20}(\d{1,3})")
-_FAR = 2_000
-"""Characters before the first data of an answer; what begins later is none."""
+_FAR = 2_000  # characters before the first data of an answer; what begins later is none
 
-_QUOTED = 20_000
-"""Most characters of data in the notation of Python."""
+_QUOTED = 20_000  # most characters of data in the notation of Python
 
 
 def pieces(text: str) -> Iterator[Piece]:

@@ -77,10 +77,8 @@ _SCORE = re.compile(
     r"(?P<of>\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(?P<alone>\d{1,3}[.,]\d{1,3})\b|[:=]\s*(?P<last>\d{1,3})\W*$|"
     r"(?:score|similarity|distance|fit|match|relevance|confidence|rating)\W{0,3}(?P<named>\d{1,3}(?:[.,]\d{1,3})?)\b|(?P<stars>★+)"
 )
-_FEW = 4
-"""Fewer letters beside titles say nothing."""
-_ALONE = 12
-"""Fewer characters beside a title are a mark: ``🥇``, ``Winner:``."""
+_FEW = 4  # fewer letters beside titles say nothing
+_ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
 _UPSIDE_DOWN = re.compile(
     r'<ol\b[^<>]{0,80}\breversed|"reversed?"\s*:\s*true|"order"\s*:\s*"asc', re.IGNORECASE
 )

@@ -28,8 +28,7 @@ class KnownFilms:
     def hold(self, title: str, year: int) -> bool:
         """Whether there is a film of that year with that title in normal form.
 
-        A film with the director and the year of an item counts as that item under a name that the
-        catalogue lacks (``Star Wars`` of 1977): the result is False.
+        A film with the director and the year of an item is that item under another name: False.
         """
         directors = self._films.get((normalise(title), year))
         return directors is not None and not (directors and (directors, year) in self._directed)

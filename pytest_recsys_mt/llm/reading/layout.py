@@ -238,8 +238,7 @@ def _named(tag: re.Match[str]) -> str:
     return f"\n{_MARK}{'' if tag[0].startswith('</') else name}\n"
 
 
-_MARK = "\ue000"
-"""Begins a line that holds the name of a tag."""
+_MARK = "\ue000"  # begins a line that holds the name of a tag
 
 
 def chained(line: str) -> tuple[str, str] | None:

@@ -23,14 +23,14 @@ ROUNDING = 1e-6
 
 
 class NearWords:
-    """Words by how they are spelt, to find those that `spelling.is_misspelling` may take another for.
+    """Words by how they are spelt, to find those that `spelling.is_misspelling` may take another
+    for.
 
-    Such a pair begins and ends with the same letters, has no digits, and is one edit apart: a letter
-    too many, too few, or other, or two swapped neighbours. Cut the known word, of m letters, in two
-    at m // 2. The edit lies in one part, so that the other part stands unchanged at its end of the
-    written word; or two letters are swapped across the cut, and swapping them back gives the known
-    word. So it is enough to look up the known words under both parts, for every m that differs from
-    the length of the written word by one at most.
+    Such a pair begins and ends with the same letters, has no digits, and is one edit apart. Cut the
+    known word, of m letters, in two at m // 2. The edit lies in one part, so that the other part
+    stands unchanged at its end of the written word; or two letters are swapped across the cut, and
+    swapping them back gives the known word. So it is enough to look up the known words under both
+    parts, for every m that differs from the length of the written word by one at most.
     """
 
     def __init__(self, words: Collection[str]) -> None:
@@ -108,13 +108,10 @@ class MostSimilar:
     """Names by length and by pairs of neighbouring letters, for the most similar to a text.
 
     Names are similar by their indel distance D: the letters to delete from the text and to insert
-    into it. Two bounds of D leave most names out, and no name that is similar enough:
-
-    * D is at least the difference of the lengths.
-    * A deletion takes away at most two pairs of the text, an insertion at most one. So a name
-      lacks at most 2 deletions + insertions = (3 D + length of the text - length of the name) / 2
-      of the text's pairs. Each pair sets one of 64 bits; a bit that the text has and the name has not is
-      at least one lacking pair.
+    into it. D is at least the difference of the lengths. And a deletion takes away at most two
+    pairs of the text, an insertion at most one, so a name lacks at most (3 D + length of the text -
+    length of the name) / 2 of the text's pairs. Each pair sets one of 64 bits; a bit that the text
+    has and the name has not is at least one lacking pair.
     """
 
     def __init__(self, names: Iterable[str]) -> None:

@@ -120,8 +120,7 @@ _LABEL = 3
 """Most words of a first clause that says by itself what a list is: "Excluded, since seen"."""
 _SHORT = 4
 """Most words of a name that is a label. A longer one is a sentence, which may tell what it is based on."""
-_UNSPACED = 8
-"""The same in letters, of a script without spaces."""
+_UNSPACED = 8  # the same in letters, of a script without spaces
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")
 _SENTENCES: dict[Role, re.Pattern[str]] = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pytest_recsys_mt.llm.reading import comments, doubts, enumerations
@@ -43,38 +44,28 @@ _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _SPLIT = re.compile(
     r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
-_JOINED = 7
-"""Most comma-separated parts of one title."""
+_JOINED = 7  # most comma-separated parts of one title
 
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"
 """What may stand behind a title without being of it."""
-_SENTENCE = 2
-"""Most words in lower case beside a title, of what is no sentence."""
+_SENTENCE = 2  # most words in lower case beside a title, of what is no sentence
 _BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
 _LETTERED = re.compile(r"[A-J][.)]\s")
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'
 """What makes an answer with several lists clear."""
 
-_MOST_WORDS = 14
-"""Most words of a title inside a sentence."""
+_MOST_WORDS = 14  # most words of a title inside a sentence
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read in an answer.
+    """What was read in an answer."""
 
-    Attributes:
-        entries: Those of its final list, best first; those of an ambiguous answer name nothing.
-        rule: Which part of it was taken, and why, in words; empty if nothing was.
-        left_out: The other lists of the answer, in words.
-        ambiguous: Whether several lists have equal claims.
-    """
-
-    entries: tuple[Entry, ...]
-    rule: str = ""
-    left_out: tuple[str, ...] = ()
-    ambiguous: bool = False
+    entries: tuple[Entry, ...]  # best first; those of an ambiguous answer name nothing
+    rule: str = ""  # which part of it was taken, and why; empty if nothing was
+    left_out: tuple[str, ...] = ()  # its other lists, in words
+    ambiguous: bool = False  # whether several lists have equal claims
 
     @property
     def how(self) -> str:
@@ -110,8 +101,8 @@ def read(
 
     A list entry that names no item is a title ``outside`` the catalogue if `exists` knows one of
     its year, otherwise an ``unknown`` one; prose is ``unparsed``. Plain numbers stand for the
-    candidates, which the prompt numbers. In an answer in sentences, without a list, the
-    titles count, except those of the history, which the answer may only mention.
+    candidates, which the prompt numbers from `first`. In an answer in sentences, without a list,
+    the titles count, except those of the history, which the answer may only mention.
 
     Args:
         text: The text of the model.
@@ -120,8 +111,7 @@ def read(
         truncated: Whether the model was cut off; then its last entry counts only as a full title.
             Without this, a last entry that a longer title begins with is taken as cut off.
         shown: How the prompt named each candidate, if edits changed it; see `Template.written`.
-        exists: Whether there is a title of that year; see `KnownFilms.hold`. It is called only for
-            titles that name no item.
+        exists: See `KnownFilms.hold`; called only for titles that name no item.
         scope: What `scope_of` gave for the items of `request` and `shown`, for who keeps it.
         first: The number of the first candidate in the prompt.
     """
@@ -134,10 +124,8 @@ def read(
     found = [part for piece in pieces(sanitize(text)) for part in without_chain(piece, is_title)]
     parts = blocks(found, is_title)
 
-    def reader(*, loose: bool = False) -> _Reader:
-        return _Reader(request, scope, exists, first, loose=loose)
-
-    readers = [_read_block(reader(), part) for part in parts]
+    reader = partial(_Reader, request, scope, exists, first)
+    readers = [_read_block(reader(loose=False), part) for part in parts]
     loosely = False
     for at, each in enumerate(readers):
         again = _read_block(reader(loose=True), parts[at]) if each and each.names_none else None
@@ -160,9 +148,7 @@ def read(
             rule, named = f"{rule}: {' and '.join(named)}", ()
         return Reading(entries, f"{rule}; {_ASK}", named, bool(choice.ambiguous))
     aside = [at for at in listed if at not in choice.chosen]
-    kept = [
-        at for at in range(len(parts)) if at not in aside and (not aside or at in choice.chosen)
-    ]
+    kept = list(choice.chosen if aside else range(len(parts)))
     whole = reader(loose=loosely)
     for at in kept if aside or len(parts) > 1 else ():
         _read_block(whole, parts[at])
@@ -174,15 +160,10 @@ def read(
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
     where = choice.chosen or range(len(parts))
     taken = [piece for at in where for piece in parts[at].pieces]
-    said = [
-        p
-        for at, part in enumerate(parts)
-        if at in where or part.role not in ASIDE
-        for p in part.pieces
-    ]
-    why = doubts.of_text(text) or _doubt(
-        whole, said, taken, [parts[at].name for at in choice.chosen]
-    )
+    heard = [part for at, part in enumerate(parts) if at in where or part.role not in ASIDE]
+    said = [piece for part in heard for piece in part.pieces]
+    names = [parts[at].name for at in choice.chosen]
+    why = doubts.of_text(text) or _doubt(whole, said, taken, names)
     if why:
         kept_text = tuple(Entry(parts[at].text, "unparsed") for at in where)
         return Reading(kept_text, f"{why}; {_ASK}", (rule,), True)
@@ -280,11 +261,9 @@ def _read_block(reader: _Reader, block: Block) -> _Reader | None:
     if block_ is None:
         return None
     if numbers:
-        for piece, number in zip(block.pieces, numbers, strict=True) if block_ is block else ():
-            reader.read_numbers(piece, number)
-        if block_ is not block:
-            for piece in block_.pieces:
-                reader.read_numbers(piece, reader.idents(piece) or ())
+        told = dict(zip(map(id, block.pieces), numbers, strict=True))
+        for piece in block_.pieces:
+            reader.read_numbers(piece, told[id(piece)])
         return reader
     for piece in block_.pieces:
         reader.read(piece)
@@ -444,11 +423,10 @@ class _Reader:
         return tuple(ord(letter[1]) - 65 + self._first for letter in letters if letter)
 
     def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
-        """The candidates' numbers in each piece of a block of nothing else.
+        """The candidates' numbers in each piece of a block of nothing else, none if it says titles.
 
-        Returns:
-            Nothing if it says titles; None if it can be read in two ways: a number that is a title of another
-            item too, or a zero beside others.
+        None if it can be read in two ways: a number that is a title of another item too, or a zero
+        beside others.
         """
         if not self._candidates:
             return []
@@ -480,14 +458,8 @@ class _Reader:
         """Add the candidates with these numbers."""
         self._open = ""
         self._listed = True
-        said = (
-            piece.name
-            if piece.chain
-            else piece.text
-            if not numbers and piece.place != "tag"
-            else ""
-        )
-        if said:
+        words = "" if numbers or piece.place == "tag" else piece.text
+        if said := piece.name if piece.chain else words:
             self._prose(said)
         for number in numbers:
             item = self._candidate(number)

@@ -55,8 +55,7 @@ _WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 
 _DOUBLED = re.compile(r"(.)\1+")
 
-_RECURS = 120
-"""Most characters of a text that is kept with what was read in it."""
+_RECURS = 120  # most characters of a text that is kept with what was read in it
 
 _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 
@@ -86,9 +85,8 @@ def _uninvert(title: str) -> str:
 def normalise(title: str) -> str:
     """The form in which equal titles are equal: only letters and digits, of any script.
 
-    ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``. Characters of width and
-    compatibility (NFKC), HTML entities, case, Latin diacritics, punctuation and spaces do not
-    count; ``&`` is ``and``. A title without letters and digits is its own normal form.
+    ``Matrix, The`` and ``the  MATRIX!`` are both ``thematrix``; ``&`` is ``and``. A title without
+    letters and digits is its own normal form.
     """
     folded = _fold(_uninvert(html.unescape(title[:MAX_LENGTH].strip())))
     if folded.isascii():

@@ -24,11 +24,10 @@ _MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
 
 
 def without_thinking(text: str) -> str:
-    """The answer in a text: what follows the last end of thinking.
+    """What follows the last end of thinking, else what stands outside all thinking; it may be
+    empty.
 
-    An end without a beginning counts too, since the beginning may stand in the prompt. If nothing
-    follows the last end, the answer is what stands outside all thinking. It is empty if the model
-    thought to its end.
+    An end without a beginning counts too, since the beginning may stand in the prompt.
     """
     if not _MAYBE.search(text):
         return text

@@ -19,7 +19,7 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, Units, encode
+from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
 from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
@@ -40,28 +40,9 @@ class TrainedRecommender(ScoringRecommender):
     popular items, unless a known attribute of the user is read.
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
-    depend on the rest of its batch.
-
-    Trained networks are stored on disk and loaded by later runs and other processes, see `store`.
-    The parameters, the data and the seed determine the weights, on one machine to the last bit, and
-    likewise the scores on a CPU.
-
-    The attributes `folder` and `told` (see `Trained`) are no parameters.
-
-    Attributes:
-        dim: Size of the embeddings.
-        epochs: Most epochs.
-        batch: Examples per step.
-        rate: Learning rate (Adam).
-        decay: Weight decay (L2).
-        patience: Epochs without a better validation before training stops, or half of those until
-            the best one, if that is more, and five times as many while popularity ranks as well;
-            0 never validates, learns from every interaction and trains for all `epochs`.
-        length: Latest items of a history that are read; 0 reads all.
-        device: ``auto`` takes a GPU if there is one; else ``cpu``, ``cuda``, ``cuda:1``.
-        threads: Threads of the CPU. One thread gives the same bits on machines with more cores, and
-            costs little time: the networks are small, and on a busy machine threads wait for each
-            other.
+    depend on the rest of its batch. The parameters, the data and the seed determine the weights, on
+    one machine to the last bit, and likewise the scores on a CPU. Trained networks are stored, see
+    `store`. The attributes `folder` and `told` (see `Trained`) are no parameters.
     """
 
     ordered: ClassVar[bool] = True
@@ -69,15 +50,15 @@ class TrainedRecommender(ScoringRecommender):
     apart: ClassVar[frozenset[str]] = frozenset({"device"})
     """Parameters that do not affect the weights."""
 
-    dim: int = 64
-    epochs: int = 200
-    batch: int = 1024
-    rate: float = 1e-3
-    decay: float = 1e-6
-    patience: int = 10
-    length: int = 50
-    device: str = "auto"
-    threads: int = 1
+    dim: int = 64  # size of the embeddings
+    epochs: int = 200  # at most
+    batch: int = 1024  # examples per step
+    rate: float = 1e-3  # of learning (Adam)
+    decay: float = 1e-6  # of weights (L2)
+    patience: int = 10  # see `trainer.Settings`; 0 never validates
+    length: int = 50  # latest items of a history that are read; 0 reads all
+    device: str = "auto"  # a GPU if there is one; else ``cpu``, ``cuda``, ``cuda:1``
+    threads: int = 1  # of the CPU; one gives the same bits on machines with more cores
 
     def __post_init__(self) -> None:
         self.folder: Path | None = None
@@ -179,7 +160,7 @@ class TrainedRecommender(ScoringRecommender):
                 alike = [row for row, is_open in enumerate(open_) if is_open is kind]
                 scores[alike] = self.score([requests[row] for row in alike])
             return scores
-        columns, units = encode(requests, self.catalogue, self.length, ordered=self.ordered)
+        columns = encode(requests, self.catalogue, self.length, ordered=self.ordered)
         candidates = self._candidates(requests)
         people = None
         if self._people is not None:
@@ -194,16 +175,11 @@ class TrainedRecommender(ScoringRecommender):
             widths = (2**exponents).astype(np.int64)
             short = max(0, int(widths.max(initial=0)) - width)
             columns = np.pad(columns, ((0, 0), (short, 0)), constant_values=PAD)
-            units = np.pad(units, ((0, 0), (short, 0)))
         for wide in np.unique(widths):
             equal = np.flatnonzero(widths == wide)
             for start in range(0, len(equal), BLOCK):
                 rows = equal[start : start + BLOCK]
-                given = (
-                    columns[rows, -wide:],
-                    units[rows, -wide:],
-                    None if people is None else people[rows],
-                )
+                given = columns[rows, -wide:], None if people is None else people[rows]
                 if candidates is None:
                     scores[rows] = self._block(*given, None)
                 else:
@@ -215,22 +191,19 @@ class TrainedRecommender(ScoringRecommender):
         scores[untold] = 0.0
         return settle(scores)
 
-    def _block(
-        self, columns: Ints, units: Units, people: Ints | None, candidates: Ints | None
-    ) -> Floats:
+    def _block(self, columns: Ints, people: Ints | None, candidates: Ints | None) -> Floats:
         """Scores of histories, padded to exactly `BLOCK` with empty ones."""
         lacking = BLOCK - len(columns)
         network = self.network
         network.eval()
 
-        def whole(values: Ints | Units, fill: int) -> torch.Tensor:
+        def whole(values: Ints, fill: int) -> torch.Tensor:
             filled = np.pad(values, ((0, lacking), (0, 0)), constant_values=fill)
             return torch.from_numpy(filled).to(network.device)
 
         with torch.inference_mode(), threads(self.threads):
             found = network.answer(
                 whole(columns, PAD),
-                whole(units, 0),
                 None if people is None else whole(people, PAD),
                 None if candidates is None else whole(candidates, 0),
             )
@@ -241,7 +214,7 @@ class TrainedRecommender(ScoringRecommender):
 
         Short rows repeat their last entry. c is a power of two, for the same reason as the widths.
         """
-        if type(self.network).score_some is Network.score_some:
+        if not self.network.selects:
             return None
         offered: list[list[int]] = []
         for request in requests:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +12,7 @@ from torch.nn import functional
 
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.losses import bpr
+from pytest_recsys_mt.recommenders.trained.losses import Batches, bpr
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, triples
 
 OTHERS = 1024
@@ -79,9 +78,7 @@ class _Factors(Network):
         self.register_buffer("average", torch.zeros(dim, dtype=torch.float64))
         self.register_buffer("spread", torch.zeros(dim, dim, dtype=torch.float64))
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         return triples(training, size, rng)
 
     def loss(self, *batch: Tensor) -> Tensor:
@@ -139,10 +136,10 @@ class _Factors(Network):
         vectors: Tensor = torch.linalg.solve(self.prior_precision + pairs / 4, aim)
         return vectors
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         return self.fold_in(columns) @ self.items.double().T
 
-    def preview(self, columns: Tensor, units: Tensor, people: Tensor | None) -> Tensor:
+    def preview(self, columns: Tensor, people: Tensor | None) -> Tensor:
         return self._begun(columns) @ self.items.double().T
 
 

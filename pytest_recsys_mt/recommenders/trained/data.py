@@ -14,9 +14,6 @@ from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.scoring import Catalogue
 from pytest_recsys_mt.requests import Item, Request
 
-Units = NDArray[np.float32]
-"""Ratings as shares of their scale: 0 at the low anchor, 1 at the high one."""
-
 PAD = -1
 """Column of a missing item in a history."""
 
@@ -30,7 +27,6 @@ class Training:
 
     items: tuple[Item, ...]  # in the order of the catalogue's columns
     columns: Ints  # of items, shape (n,), by user, then by time
-    units: Units
     starts: Ints  # of each user's rows, and the end, shape (users + 1,)
     people: Ints | None = None  # features, shape (users, width), padded by `PAD`
 
@@ -42,12 +38,9 @@ class Training:
             frame = frame.astype({"user": str, "item": str})
             frame = frame.sort_values(["user", "timestamp", "item"], ignore_index=True)
         users = frame["user"].factorize()[0].astype(np.int64)
-        scale = dataset.scale
-        units = (frame["rating"].to_numpy(dtype=np.float64) - scale.low) / (scale.high - scale.low)
         return cls(
             tuple(dataset.items[item] for item in catalogue.ids),
             np.asarray(frame["item"].map(catalogue.column), dtype=np.int64),
-            units.astype(np.float32),
             np.concatenate([[0], np.cumsum(np.bincount(users))]).astype(np.int64),
         )
 
@@ -87,10 +80,6 @@ class Training:
         """Item columns of rows; `PAD` stays `PAD`."""
         return np.where(rows == PAD, PAD, self.columns[rows])
 
-    def units_at(self, rows: Ints) -> Units:
-        """Ratings of rows; 0 where `PAD`."""
-        return np.where(rows == PAD, np.float32(0), self.units[rows])
-
     def negatives(self, users: Ints, count: int, rng: np.random.Generator) -> Ints:
         """Items drawn uniformly from those that each user does not have, shape (users, count).
 
@@ -115,28 +104,19 @@ class Training:
         kept = np.ones(len(self), dtype=np.bool_)
         kept[held_out] = False
         starts = np.concatenate([[0], np.cumsum(sizes - (sizes >= FEWEST))]).astype(np.int64)
-        left = replace(self, columns=self.columns[kept], units=self.units[kept], starts=starts)
+        left = replace(self, columns=self.columns[kept], starts=starts)
         return left, held_out
 
 
 def encode(
     requests: Sequence[Request], catalogue: Catalogue, length: int, *, ordered: bool = True
-) -> tuple[Ints, Units]:
-    """The histories of requests as arrays.
+) -> Ints:
+    """The histories of requests as item columns, shape (requests, width), `PAD` on the left.
 
     Items outside the catalogue are left out. A repeated item of a history counts once, at its last
-    place and with its last rating: no user of the training data has an item twice.
-
-    Args:
-        requests: The requests.
-        catalogue: The catalogue of the recommender.
-        length: How many of the latest items are kept; 0 keeps all.
-        ordered: Oldest first, as the request gives them; False sorts by column, which hides the
-            order of a history.
-
-    Returns:
-        Item columns and ratings as shares of each request's scale, both (requests, width), `PAD`
-        and 0 on the left of a shorter history. Width is `length`, or with 0 the longest.
+    place: no user of the training data has an item twice. Width is `length`, whose latest items are
+    kept, or with 0 the longest. Histories are `ordered` oldest first, as the request gives them, or
+    sorted by column, which hides their order.
     """
     lengths = [len(request.history) for request in requests]
     owners = np.repeat(np.arange(len(requests)), lengths)
@@ -148,13 +128,6 @@ def encode(
         ],
         dtype=np.int64,
     )
-    values = np.array(
-        [rating.value for request in requests for rating in request.history], dtype=np.float64
-    )
-    low = np.repeat([request.scale.low for request in requests], lengths)
-    high = np.repeat([request.scale.high for request in requests], lengths)
-    units = ((values - low) / (high - low)).astype(np.float32)
-
     codes = np.where(columns == PAD, PAD, owners * len(catalogue) + columns)
     by_code = np.argsort(codes, kind="stable")
     is_last = np.diff(codes[by_code], append=-2) != 0
@@ -169,9 +142,7 @@ def encode(
     cells = (owners[kept], width - 1 - from_end)
     found = np.full((len(requests), width), PAD, dtype=np.int64)
     found[cells] = columns[kept]
-    weighed = np.zeros((len(requests), width), dtype=np.float32)
-    weighed[cells] = units[kept]
-    return found, weighed
+    return found
 
 
 def _places(owners: Ints, count: int) -> Ints:

@@ -11,7 +11,6 @@ from pytest_recsys_mt.recommenders.trained.data import Training
 from pytest_recsys_mt.recommenders.trained.machine import DeepMachine, Machine
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.people import People
-from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 
 
 @dataclass(eq=False)
@@ -27,10 +26,6 @@ class FM(TrainedRecommender):
     With `user_attributes`, attributes of users (age, occupation) are features too, each 1 / their
     number: in training those of ``Dataset.users``, in an answer ``Request.attributes``. Missing and
     unknown ones are left out. An empty history is then answered only by them.
-
-    Attributes:
-        negatives: Items not chosen per chosen item.
-        user_attributes: Whether attributes of users are read.
     """
 
     key: ClassVar[str] = "fm"
@@ -38,19 +33,15 @@ class FM(TrainedRecommender):
     # Whether users are read follows from their features, which then are part of the identity.
     apart: ClassVar[frozenset[str]] = TrainedRecommender.apart | {"user_attributes"}
 
-    negatives: int = 4
-    user_attributes: bool = False
+    negatives: int = 4  # items not chosen per chosen item
+    user_attributes: bool = False  # whether attributes of users are read
 
     def __post_init__(self) -> None:
         super().__post_init__()
         specs.check(self.key, *specs.at_least(1, self, "negatives"))
 
     def people(self, dataset: Dataset) -> People | None:
-        """The features of users, if they are read.
-
-        Raises:
-            RecommenderError: If they should be read and the data have none.
-        """
+        """The features of users, if they are read; RecommenderError if the data have none."""
         if not self.user_attributes:
             return None
         known = dataset.interactions["user"].unique()
@@ -64,7 +55,7 @@ class FM(TrainedRecommender):
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature."""
-        return Machine(training, self.dim, self.length or LONGEST, self.negatives)
+        return Machine(training, self)
 
 
 @dataclass(eq=False)
@@ -77,18 +68,13 @@ class DeepFM(FM):
 
     It has three layers as in the paper, but narrower than the paper's 400: here the whole catalogue
     is ranked, not a few advertisements. ``deepfm?width=400`` has the paper's width.
-
-    Attributes:
-        layers: Number of hidden layers.
-        width: Units per layer.
-        dropout: Share of the units that a training step leaves out.
     """
 
     key: ClassVar[str] = "deepfm"
 
-    layers: int = 3
-    width: int = 64
-    dropout: float = 0.2
+    layers: int = 3  # number of hidden layers
+    width: int = 64  # units per layer
+    dropout: float = 0.2  # share of the units that a training step leaves out
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,12 +86,4 @@ class DeepFM(FM):
 
     def build(self, training: Training) -> Network:
         """A vector and a weight for each feature, and the layers."""
-        return DeepMachine(
-            training,
-            self.dim,
-            self.length or LONGEST,
-            self.negatives,
-            self.layers,
-            self.width,
-            self.dropout,
-        )
+        return DeepMachine(training, self)

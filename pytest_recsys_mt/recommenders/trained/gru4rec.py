@@ -1,6 +1,5 @@
 """GRU4Rec: a recurrent network over the history."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
+from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
 
 
@@ -31,11 +30,6 @@ class GRU4Rec(TrainedRecommender):
     decay, 5e-5, are for batches of single predictions. Here an example is a stretch of `length`
     interactions of one user, so an epoch has far fewer steps. Between two steps that touch an item
     the decay would undo what the first one learned.
-
-    Attributes:
-        hidden: Size of the state.
-        negatives: Items drawn for each batch.
-        dropout: Share of the numbers of embeddings and states that a training step leaves out.
     """
 
     key: ClassVar[str] = "gru4rec"
@@ -44,9 +38,9 @@ class GRU4Rec(TrainedRecommender):
     batch: int = 64
     rate: float = 5e-3
     decay: float = 0.0
-    hidden: int = 100
-    negatives: int = 256
-    dropout: float = 0.0
+    hidden: int = 100  # size of the state
+    negatives: int = 256  # items drawn for each batch
+    dropout: float = 0.0  # share of embeddings and states that a training step leaves out
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,9 +65,7 @@ class _Recurrent(Network):
         self.gru = nn.GRU(model.dim, model.hidden, batch_first=True)
         self.out = nn.Linear(model.hidden, model.dim)
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         ends = stretches(training, self.length, rng)
         for part in shuffled(len(ends), size, rng):
             last = ends[part]
@@ -93,7 +85,7 @@ class _Recurrent(Network):
         same = targets[:, None] == negatives
         return sampled_cross_entropy(positive, negative.masked_fill(same, -torch.inf))
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         states = self._states(_padded_right(columns))
         rows = torch.arange(len(columns), device=columns.device)
         users: Tensor = self.out(states[rows, (columns != PAD).sum(1)])

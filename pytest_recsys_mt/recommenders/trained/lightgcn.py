@@ -1,7 +1,6 @@
 """LightGCN: embeddings propagated over the graph of users and items."""
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from torch import Tensor
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.losses import bpr
+from pytest_recsys_mt.recommenders.trained.losses import Batches, bpr
 from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, triples
 
 
@@ -32,9 +31,6 @@ class LightGCN(TrainedRecommender):
 
     The sizes and the decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. A step
     processes the whole graph for any batch, so the batch is large, and the rate ten times theirs.
-
-    Attributes:
-        layers: The number K of layers.
     """
 
     key: ClassVar[str] = "lightgcn"
@@ -44,7 +40,7 @@ class LightGCN(TrainedRecommender):
     batch: int = 8192
     rate: float = 1e-2
     length: int = 0
-    layers: int = 4
+    layers: int = 4  # the number K
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,9 +65,7 @@ class _Graph(Network):
         self.register_buffer("receivers", torch.zeros(items, dim, dtype=torch.float64))
         self._training: Training | None = None
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         self._connect(training)
         return triples(training, size, rng)
 
@@ -91,7 +85,7 @@ class _Graph(Network):
         self.senders.copy_(torch.stack(found[:-1]).sum(0) / roots[:, None])
         self.receivers.copy_(torch.stack(found).mean(0))
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         count = (columns != PAD).sum(1, keepdim=True).clamp(min=1)
         received = embed(columns, self.senders).sum(1) / count.double().sqrt()
         return (self.average + received) / (self.layers + 1) @ self.receivers.T

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -11,9 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
-from pytest_recsys_mt.recommenders.trained.losses import bce
+from pytest_recsys_mt.recommenders.trained.losses import Batches
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
+from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM
 
 GENRES = ("genres", "categories")
 """Attributes of items that are features, besides the item itself."""
@@ -75,11 +80,11 @@ class Machine(Network):
     genres_of: Tensor
     people: nn.Parameter | None
 
-    def __init__(self, training: Training, dim: int, length: int, negatives: int) -> None:
+    def __init__(self, training: Training, model: FM) -> None:
         super().__init__()
-        items = training.items
-        self.length = length
-        self.negatives = negatives
+        items, dim = training.items, model.dim
+        self.length = model.length or LONGEST
+        self.negatives = model.negatives
         genres_of, count = numbered([list(dict.fromkeys(_values(item))) for item in items])
         self.register_buffer("genres_of", torch.from_numpy(genres_of), persistent=False)
         self.bias = nn.Parameter(torch.zeros(()))
@@ -91,9 +96,7 @@ class Machine(Network):
         else:
             self.people = embedding(1 + int(training.people.max()), dim + 1)
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         """Histories, the chosen item and items not chosen after each, and features of users."""
         for chosen in shuffled(len(training), size, rng):
             others = training.negatives(training.owners[chosen], self.negatives, rng)
@@ -112,16 +115,15 @@ class Machine(Network):
         logits = self._logits(asking, shown)
         labels = torch.zeros_like(logits)
         labels[:, 0] = 1
-        return bce(logits, labels)
+        return functional.binary_cross_entropy_with_logits(logits, labels)
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         """Scores of the whole catalogue for histories of users without attributes."""
-        return self.answer(columns, units, None)
+        return self.answer(columns, None)
 
     def answer(
         self,
         columns: Tensor,
-        units: Tensor,
         people: Tensor | None,
         candidates: Tensor | None = None,
     ) -> Tensor:
@@ -174,25 +176,19 @@ class Machine(Network):
 class DeepMachine(Machine):
     """The factorisation machine with layers beside it."""
 
-    def __init__(
-        self,
-        training: Training,
-        dim: int,
-        length: int,
-        negatives: int,
-        layers: int,
-        width: int,
-        dropout: float,
-    ) -> None:
-        super().__init__(training, dim, length, negatives)
-        self.dropout = dropout
+    selects: ClassVar[bool] = True
+
+    def __init__(self, training: Training, model: DeepFM) -> None:
+        super().__init__(training, model)
+        self.dropout = model.dropout
         # One matrix per field: its result for an item is computed once for all histories.
         fields = 3 if self.people is None else 4
         self.first = nn.ModuleList(
-            nn.Linear(dim, width, bias=field == 0) for field in range(fields)
+            nn.Linear(model.dim, model.width, bias=field == 0) for field in range(fields)
         )
-        self.further = nn.ModuleList(nn.Linear(width, width) for _ in range(layers - 1))
-        self.last = nn.Linear(width, 1, bias=False)
+        further = (nn.Linear(model.width, model.width) for _ in range(model.layers - 1))
+        self.further = nn.ModuleList(further)
+        self.last = nn.Linear(model.width, 1, bias=False)
 
     def every(self, asking: Sequence[Field]) -> Tensor:
         """Scores of the whole catalogue, shape (n, items), some items at a time."""
@@ -204,10 +200,6 @@ class DeepMachine(Machine):
             for part in torch.split(every, step)
         ]
         return wide + torch.cat(deep, 1)
-
-    def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
-        """Scores of some items, shape (n, c), at the cost of only these."""
-        return self.answer(columns, units, None, candidates)
 
     def some(self, asking: Sequence[Field], candidates: Tensor) -> Tensor:
         """Scores of some items, shape (n, c)."""

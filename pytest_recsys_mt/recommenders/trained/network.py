@@ -3,7 +3,7 @@
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,15 +11,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
+from pytest_recsys_mt.recommenders.trained.losses import Batches
 
 
 class Network(nn.Module, ABC):
     """Base of the networks, which score by the history, and some by the attributes of the user."""
 
+    selects: ClassVar[bool] = False
+    """Whether it scores each pair of a user and an item separately, so that fewer items cost less."""
+
     @abstractmethod
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         """One epoch: the arguments of `loss`, batch by batch, on the CPU."""
 
     @abstractmethod
@@ -27,40 +29,25 @@ class Network(nn.Module, ABC):
         """The mean loss of one batch, a scalar."""
 
     @abstractmethod
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         """Scores of the whole catalogue, shape (n, items), for histories of shape (n, width)."""
-
-    def score_some(self, columns: Tensor, units: Tensor, candidates: Tensor) -> Tensor:
-        """Scores of some items only, shape (n, c).
-
-        Networks that compute each pair of user and item separately override this.
-        """
-        return self.score(columns, units).gather(1, candidates)
 
     def answer(
         self,
         columns: Tensor,
-        units: Tensor,
         people: Tensor | None,
         candidates: Tensor | None = None,
     ) -> Tensor:
-        """Scores of the whole catalogue or of some items, for histories and users.
+        """Scores of the whole catalogue or of some items, shape (n, c), for histories and users.
 
-        Networks that read attributes of users override this.
-
-        Args:
-            columns: Histories, shape (n, width).
-            units: Their ratings, shape (n, width).
-            people: Features of the users, shape (n, c), padded by `PAD`; None if none are read.
-            candidates: Item columns, shape (n, c), or None for all.
+        Networks that read attributes of users override this: `people`, shape (n, c), padded by `PAD`.
         """
-        if candidates is None:
-            return self.score(columns, units)
-        return self.score_some(columns, units, candidates)
+        scores = self.score(columns)
+        return scores if candidates is None else scores.gather(1, candidates)
 
-    def preview(self, columns: Tensor, units: Tensor, people: Tensor | None) -> Tensor:
+    def preview(self, columns: Tensor, people: Tensor | None) -> Tensor:
         """Scores of the whole catalogue for validation, at less cost if answers take long."""
-        return self.answer(columns, units, people)
+        return self.answer(columns, people)
 
     @torch.no_grad()
     def freeze(self, training: Training) -> None:
@@ -95,11 +82,7 @@ def shuffled(
 def triples(
     training: Training, size: int, rng: np.random.Generator
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Each interaction once, in random order: users, their items, and an item that each lacks.
-
-    The negatives of an epoch are drawn at once: if users are looked up in order, their items stay
-    in the processor's cache.
-    """
+    """Each interaction once, in random order: users, their items, and an item that each lacks."""
     negatives = training.negatives(training.owners, 1, rng)[:, 0]
     order = rng.permutation(len(training))
     parts = (training.owners, training.columns, negatives)
@@ -114,9 +97,7 @@ def embed(columns: Tensor, weight: Tensor) -> Tensor:
 
 
 def rows(numbers: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a matrix, shape (*numbers, dim), whose gradient has one order of summation
-    everywhere.
-    """
+    """Rows of a matrix, shape (*numbers, dim), whose gradient has one order of summation."""
     found: Tensor = _Rows.apply(numbers, weight)  # type: ignore[no-untyped-call]
     return found
 

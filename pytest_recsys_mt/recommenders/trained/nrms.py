@@ -1,7 +1,7 @@
 """NRMS: news, or films, by the words of their titles."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from torch.nn import functional
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
-from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
+from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, rows, shuffled
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
@@ -38,26 +38,18 @@ class NRMS(TrainedRecommender):
 
     The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are for a GPU and
     millions of clicks; these train on a CPU in minutes.
-
-    Attributes:
-        heads: Attention heads of ``dim / heads`` numbers each.
-        words: Size of the word vectors.
-        query: Size of the hidden layer that weighs words, and items.
-        title: First words of a title that are read.
-        negatives: Items not chosen per chosen item.
-        dropout: Share of the numbers of word and item vectors that a training step leaves out.
     """
 
     key: ClassVar[str] = "nrms"
     ordered: ClassVar[bool] = False
 
     length: int = 20
-    heads: int = 4
-    words: int = 64
-    query: int = 64
-    title: int = 20
-    negatives: int = 4
-    dropout: float = 0.2
+    heads: int = 4  # of ``dim / heads`` numbers each
+    words: int = 64  # size of the word vectors
+    query: int = 64  # size of the hidden layer that weighs words, and items
+    title: int = 20  # first words of a title that are read
+    negatives: int = 4  # items not chosen per chosen item
+    dropout: float = 0.2  # share of word and item vectors that a training step leaves out
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -124,9 +116,7 @@ class _Encoders(Network):
         self.titles = _Encoder(settings.words, settings.dim, settings.heads, settings.query)
         self.histories = _Encoder(settings.dim, settings.dim, settings.heads, settings.query)
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         starts = training.starts[:-1][np.diff(training.starts) > 0]
         # An empty history scores everything 0 with any weights: there is nothing to learn.
         later = np.setdiff1d(np.arange(len(training)), starts)
@@ -156,7 +146,7 @@ class _Encoders(Network):
         self.eval()
         self.vectors.copy_(self._encode(torch.arange(len(self.vectors), device=self.device)))
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         users: Tensor = self.histories(embed(columns, self.vectors), columns != PAD, 0.0)
         return users.double() @ self.vectors.double().T
 

@@ -1,7 +1,6 @@
 """SASRec: self-attention over the sequence of the history."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +12,7 @@ from torch.nn import functional
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.losses import cross_entropy, sampled_cross_entropy
+from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedding, shuffled
 
 
@@ -29,22 +28,16 @@ class SASRec(TrainedRecommender):
     Every place of a sequence predicts the next item. The paper contrasts that item with one drawn
     item by binary cross entropy. Here it is in a softmax with `negatives` drawn items that a batch
     shares: the same cost, and better rankings (Klenitskiy and Vasilev, RecSys 2023).
-
-    Attributes:
-        layers: Number of blocks of attention.
-        heads: Heads of each block; they divide `dim`.
-        dropout: Share of the activations dropped while training.
-        negatives: Items drawn for each batch; 0 contrasts with the whole catalogue.
     """
 
     key: ClassVar[str] = "sasrec"
 
     batch: int = 16
     patience: int = 20
-    layers: int = 2
-    heads: int = 1
-    dropout: float = 0.3
-    negatives: int = 256
+    layers: int = 2  # blocks of attention
+    heads: int = 1  # of each block; they divide `dim`
+    dropout: float = 0.3  # share of the activations dropped while training
+    negatives: int = 256  # items drawn for each batch; 0 contrasts with the whole catalogue
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,9 +67,7 @@ class _Transformer(Network):
         )
         self.last = nn.LayerNorm(model.dim)
 
-    def batches(
-        self, training: Training, size: int, rng: np.random.Generator
-    ) -> Iterator[tuple[Tensor, ...]]:
+    def batches(self, training: Training, size: int, rng: np.random.Generator) -> Batches:
         length = len(self.positions)
         ends = window_ends(training, length)
         for chosen in shuffled(len(ends), size, rng):
@@ -92,7 +83,7 @@ class _Transformer(Network):
         states = self.states(history)[examples, places]
         target = targets[examples, places]
         if not self.negatives:
-            return cross_entropy(states @ self.items.T, target)
+            return functional.cross_entropy(states @ self.items.T, target)
         positive = (states * embed(target, self.items)).sum(1)
         itself = target[:, None] == drawn
         negative = (states @ embed(drawn, self.items).T).masked_fill(itself, -torch.inf)
@@ -114,7 +105,7 @@ class _Transformer(Network):
         out: Tensor = self.last(states)
         return out
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         scores: Tensor = self.states(columns)[:, -1] @ self.items.T
         return scores
 

@@ -60,8 +60,11 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a training, as those of `TrainedRecommender`; a `length` of 0 shows
-    `LONGEST`.
+    """The settings of a training, as those of `TrainedRecommender`; a `length` of 0 shows `LONGEST`.
+
+    Training stops after `patience` epochs without a better validation, or `SLOWNESS` of those until
+    the best one, if that is more; `PLATEAU` times as many while the best is hardly better than
+    popularity. 0 holds nothing out and trains for all `epochs`.
     """
 
     epochs: int
@@ -195,10 +198,7 @@ def _epoch(
 
 
 def popularity(training: Training, rows: Ints, length: int) -> float:
-    """The geometric mean of the ranks that popularity gives the items in `rows`, as in `validate`.
-
-    The columns of the catalogue are in the order of popularity.
-    """
+    """The geometric mean of the ranks that popularity gives the items in `rows`, as in `validate`."""
     before = training.items_at(training.preceding(rows, length or LONGEST))
     items = training.columns[rows]
     known = ((before != PAD) & (before < items[:, None])).sum(1)
@@ -219,12 +219,11 @@ def validate(network: Network, training: Training, rows: Ints, length: int) -> V
         part = rows[start : start + BLOCK]
         before = training.preceding(part, length or LONGEST)
         columns = torch.from_numpy(training.items_at(before)).to(network.device)
-        units = torch.from_numpy(training.units_at(before)).to(network.device)
         target = torch.from_numpy(training.columns[part]).to(network.device)[:, None]
         people = None
         if training.people is not None:
             people = torch.from_numpy(training.people[training.owners[part]]).to(network.device)
-        scores = network.preview(columns, units, people)
+        scores = network.preview(columns, people)
         own = scores.gather(1, target)
         padded = torch.cat([scores, torch.zeros_like(own)], 1)
         padded.scatter_(1, columns.where(columns != PAD, scores.shape[1]), -torch.inf)

@@ -110,8 +110,8 @@ def test_the_fold_in_of_validation_is_the_least_squares_that_it_says() -> None:
             margin = items[i] - items[j]
             left = left + np.outer(margin, margin) / 4 / len(items)
             right = right + margin / 2 / len(items)
-    columns, units = encode([asked], model.catalogue, 0, ordered=False)
-    found = model.network.preview(torch.from_numpy(columns), torch.from_numpy(units), None)
+    columns = encode([asked], model.catalogue, 0, ordered=False)
+    found = model.network.preview(torch.from_numpy(columns), None)
     assert found[0].detach().numpy() == pytest.approx(
         items @ np.linalg.solve(left, right), rel=1e-5, abs=1e-8
     )
@@ -154,11 +154,7 @@ def test_more_dimensions_than_users_can_be_folded_in() -> None:
 def test_padding_adds_nothing() -> None:
     model = fitted(BPRMF(**QUICK))
     assert isinstance(model, BPRMF)
-    columns, units = encode([request(1, 5, 6)], model.catalogue, 0, ordered=False)
+    columns = encode([request(1, 5, 6)], model.catalogue, 0, ordered=False)
     padded = np.pad(columns, ((0, 0), (9, 0)), constant_values=PAD)
-    scores = [
-        model.network.score(torch.from_numpy(part), torch.zeros(part.shape))
-        for part in (columns, padded)
-    ]
+    scores = [model.network.score(torch.from_numpy(part)) for part in (columns, padded)]
     assert torch.allclose(scores[0], scores[1], rtol=1e-9)
-    assert units.shape == columns.shape

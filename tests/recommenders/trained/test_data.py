@@ -5,7 +5,6 @@ import numpy as np
 from pytest_recsys_mt.recommenders.scoring import Catalogue
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
 from pytest_recsys_mt.recommenders.trained.sasrec import window_ends
-from pytest_recsys_mt.requests import Item, Rating
 from tests.recommenders.data import ask, simulate, table
 from tests.recommenders.trained.rings import request, ring
 
@@ -20,7 +19,6 @@ def test_interactions_stand_by_user_and_time() -> None:
     found = training()
     assert [item.id for item in found.items] == ["a", "b", "c", "d"]
     assert found.columns.tolist() == [0, 1, 2, 1, 0]
-    assert found.units.tolist() == [1.0, 0.0, 0.5, 0.0, 1.0]
     assert found.starts.tolist() == [0, 3, 5]
     assert found.owners.tolist() == [0, 0, 0, 1, 1]
 
@@ -30,7 +28,6 @@ def test_what_precedes_a_row_is_of_the_same_user() -> None:
     rows = found.preceding(np.array([0, 2, 4]), 3)
     assert rows.tolist() == [[PAD, PAD, PAD], [PAD, 0, 1], [PAD, PAD, 3]]
     assert found.items_at(rows).tolist() == [[PAD, PAD, PAD], [PAD, 0, 1], [PAD, PAD, 1]]
-    assert found.units_at(rows).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
     assert found.preceding(np.array([2]), 1).tolist() == [[1]]
 
 
@@ -80,28 +77,19 @@ def test_histories_keep_the_latest_known_items_in_order() -> None:
     catalogue = Catalogue.of(ring())
     place = catalogue.column
     asked = [request(4, 2, 9, 3), request(), request(5)]
-    columns, units = encode(asked, catalogue, 3)
-    assert columns.tolist() == [
+    assert encode(asked, catalogue, 3).tolist() == [
         [place["i2"], place["i9"], place["i3"]],
         [PAD, PAD, PAD],
         [PAD, PAD, place["i5"]],
     ]
-    assert units[:, -1].tolist() == [0.75, 0.0, 0.75]
-    everything, _ = encode(asked, catalogue, 0, ordered=False)
+    everything = encode(asked, catalogue, 0, ordered=False)
     assert everything[0].tolist() == sorted(place[f"i{n}"] for n in (4, 2, 9, 3))
-    assert encode([request()], catalogue, 0)[0].tolist() == [[PAD]]
+    assert encode([request()], catalogue, 0).tolist() == [[PAD]]
 
 
 def test_a_repeated_item_counts_at_its_last_place_and_unknown_ones_not_at_all() -> None:
     dataset = table(("u", "a", 1), ("v", "b", 1))
     catalogue = Catalogue.of(dataset)
     asked = ask(("a", 0.5), ("?", 5), ("b", 5), ("a", 5))
-    columns, units = encode([asked], catalogue, 4)
+    columns = encode([asked], catalogue, 4)
     assert columns.tolist() == [[PAD, PAD, catalogue.column["b"], catalogue.column["a"]]]
-    assert units[0, 2:].tolist() == [1.0, 1.0]
-
-
-def test_ratings_are_read_on_the_request_s_own_scale() -> None:
-    catalogue = Catalogue.of(ring())
-    plain = request(3).replace(history=(Rating(Item("i3"), 2.0),))
-    assert encode([plain], catalogue, 1)[1].tolist() == [[0.25]]

@@ -77,10 +77,9 @@ def both_ways(network: Machine) -> tuple[Tensor, Tensor]:
     """Scores of all items, and of some, for the history with and without padding and for none."""
     columns = torch.tensor([[PAD, *HISTORY], [*HISTORY[:2], *HISTORY[:2]], [PAD] * 4])
     columns[1, :2] = PAD
-    units = torch.zeros(columns.shape)
     some = torch.tensor([[5, 0], [19, 4], [2, 2]])
     with torch.no_grad():
-        return network.score(columns, units), network.score_some(columns, units, some)
+        return network.score(columns), network.answer(columns, None, some)
 
 
 def test_fm_scores_as_its_equation_says() -> None:
@@ -108,8 +107,8 @@ def test_an_item_without_genres_has_none_of_their_weight() -> None:
     dataset = rings.ring()
     bare = tuple(Item(item.id, item.title) for item in dataset.items.values())
     training = Training.of(dataset, Catalogue.of(dataset))
-    network = FM(dim=6).build(Training(bare, training.columns, training.units, training.starts))
-    scores = network.score(torch.tensor([[1, 2]]), torch.zeros(1, 2))
+    network = FM(dim=6).build(Training(bare, training.columns, training.starts))
+    scores = network.score(torch.tensor([[1, 2]]))
     assert torch.isfinite(scores).all()
     assert len(torch.unique(scores)) == 20
 

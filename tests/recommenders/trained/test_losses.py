@@ -5,27 +5,12 @@ import math
 import pytest
 import torch
 
-from pytest_recsys_mt.recommenders.trained.losses import (
-    bce,
-    bpr,
-    cross_entropy,
-    sampled_cross_entropy,
-)
+from pytest_recsys_mt.recommenders.trained.losses import bpr, sampled_cross_entropy
 
 
 def test_bpr_is_minus_the_log_of_the_share_of_won_pairs() -> None:
     found = bpr(torch.tensor([1.0, 0.0]))
     assert float(found) == pytest.approx((math.log(1 + math.exp(-1)) + math.log(2)) / 2)
-
-
-def test_bce_counts_positives_and_negatives() -> None:
-    found = bce(torch.tensor([0.0, math.log(3)]), torch.tensor([1.0, 0.0]))
-    assert float(found) == pytest.approx((math.log(2) + math.log(4)) / 2)
-
-
-def test_cross_entropy_is_minus_the_log_of_the_softmax() -> None:
-    logits = torch.tensor([[0.0, math.log(2), math.log(5)]])
-    assert float(cross_entropy(logits, torch.tensor([1]))) == pytest.approx(-math.log(2 / 8))
 
 
 def test_sampled_cross_entropy_is_over_the_drawn_items_alone() -> None:
@@ -37,5 +22,4 @@ def test_sampled_cross_entropy_is_over_the_drawn_items_alone() -> None:
 def test_extreme_scores_give_finite_losses() -> None:
     far = torch.tensor([1e4])
     assert float(bpr(-far)) == pytest.approx(1e4)
-    assert float(bce(-far, torch.ones(1))) == pytest.approx(1e4)
     assert float(sampled_cross_entropy(-far, far[None])) == pytest.approx(2e4)

@@ -98,7 +98,7 @@ def vector(built: _Encoders, column: int) -> Tensor:
 def test_scores_are_as_the_equations_say_with_any_padding() -> None:
     built = network()
     columns = torch.tensor([[PAD, PAD, 4, 9, 30], [7, 1, 2, 3, 8], [PAD] * 5])
-    scores = built.score(columns, torch.zeros(3, 5))
+    scores = built.score(columns)
     for row, history in enumerate(((4, 9, 30), (7, 1, 2, 3, 8))):
         user = plain(built.histories, [vector(built, item) for item in history])
         expected = torch.stack([vector(built, item) @ user for item in range(32)])
@@ -109,7 +109,7 @@ def test_scores_are_as_the_equations_say_with_any_padding() -> None:
 def test_the_loss_is_that_of_the_positive_among_its_negatives() -> None:
     built = network()
     columns, shown = torch.tensor([[PAD, 4, 9], [1, 2, 3]]), torch.tensor([[5, 6, 7], [8, 0, 8]])
-    scores = built.score(columns, torch.zeros(2, 3)).gather(1, shown)
+    scores = built.score(columns).gather(1, shown)
     expected = -scores.log_softmax(1)[:, 0].mean()
     assert float(built.loss(columns, shown)) == pytest.approx(float(expected), rel=1e-4)
 

@@ -61,7 +61,7 @@ def test_scores_equal_a_plain_computation(heads: int) -> None:
     assert isinstance(model, SASRec)
     weights = {name: value.double().numpy() for name, value in model.network.state_dict().items()}
     for asked in (request(4), request(7, 3, 9), request(1, 2, 3, 4, 5, 6, 7, 8)):
-        columns, _ = encode([asked], model.catalogue, 6)
+        columns = encode([asked], model.catalogue, 6)
         history = [int(column) for column in columns[0] if column != PAD]
         expected = reference(weights, history, 2, heads)
         assert model.score([asked])[0] == pytest.approx(expected, rel=1e-4, abs=1e-5)

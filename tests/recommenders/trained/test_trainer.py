@@ -37,7 +37,7 @@ class Fixed(Network):
     def loss(self, *batch: Tensor) -> Tensor:
         return -(self.scores[-1] * batch[0])
 
-    def score(self, columns: Tensor, units: Tensor) -> Tensor:
+    def score(self, columns: Tensor) -> Tensor:
         return self.scores.expand(len(columns), -1)
 
 

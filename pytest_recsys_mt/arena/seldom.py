@@ -30,10 +30,7 @@ class Seldom:
     """What a judge may do seldom only.
 
     Attributes:
-        says: The promise in words.
         fault: The behaviour of a judge that breaks it, with a place for the share.
-        measures: The mean effect in words; see `verdict.Verdict`.
-        asked_as: Name of the test whose questions these are.
     """
 
     says: str
@@ -74,7 +71,6 @@ SELDOM: Mapping[str, Seldom] = MappingProxyType(
         ),
     }
 )
-"""By name."""
 
 
 def judge_seldom(arena: Arena, what: str, *, most: float) -> Verdict:

@@ -16,7 +16,6 @@ from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.sanitize import one_line
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
-"""Readable schemas of records."""
 
 _INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", "past", "slices"}
 """Recorded settings that are no options, or that no value of a user depends on."""

@@ -45,10 +45,7 @@ def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:
-    """Write the answers beside a record; without any, remove those of an earlier run.
-
-    The first line names the data and the settings of the record.
-    """
+    """Write the answers beside a record; without any, remove those of an earlier run."""
     path = beside(record)
     if not answers:
         path.unlink(missing_ok=True)

@@ -32,13 +32,7 @@ PLAIN = Policy(margin=0.0)
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reached on one measure.
-
-    Attributes:
-        value: The value of the metric, or the effect.
-        best: Whether no model of the board reached more.
-        ahead: The models that it is ahead of.
-    """
+    """What one model reached on one measure, whether it is the best, and the models that it is ahead of."""
 
     value: float
     interval: tuple[float, float] | None
@@ -71,11 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the answers of one model took in a suite; None where it is not known.
-
-    Attributes:
-        missed: Share of the answers in which no choice could be read.
-    """
+    """What the answers of one model took in a suite; `missed` is the share without a choice that could be read."""
 
     calls: int
     tokens: int
@@ -125,10 +115,6 @@ class _Pool:
 
 def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
     """The boards of some records with their names: one for each suite on each data set.
-
-    Args:
-        records: Of runs of the same suites, each with its name.
-        suite: The only suite to show; all by default.
 
     Raises:
         DataError: If a model stands in two records, if records of one data set differ in what values

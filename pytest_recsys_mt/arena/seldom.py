@@ -1,7 +1,4 @@
-"""What a judge may do seldom only: tie, refuse, and answer what cannot be read.
-
-None of the three is a preference, so the promises leave them out, and each has its own limit.
-"""
+"""What a judge may do seldom only: tie, refuse, and answer what cannot be read; none of these is a preference."""
 
 from __future__ import annotations
 

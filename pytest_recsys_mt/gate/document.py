@@ -1,7 +1,6 @@
 """The record as types: which keys it has and when, and what a row of it measured.
 
-Keys of rows that are not explained here are those of `verdict.Verdict`. Records that older versions
-wrote lack the keys of `EARLIER`, and some others of which readers say so.
+What is not explained here is in `verdict.Verdict`; older records lack the keys of `EARLIER`, and some others.
 """
 
 from __future__ import annotations

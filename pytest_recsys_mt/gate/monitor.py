@@ -56,7 +56,6 @@ class Series:
     Attributes:
         terms: The facts that are the same on all nights, by name.
         tolerance: How much worse a user's later values may be on average.
-        nights: In the order of the records.
         anew: Why earlier nights do not count, if there are any.
     """
 

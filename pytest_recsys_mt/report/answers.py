@@ -27,10 +27,7 @@ def beside(record: Path) -> Path:
 
 
 def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The answers in ``details["answers"]`` of rows, with their model and test.
-
-    The rows lose them; the first `LISTED` wrong ones stay in ``details["wrong"]``, with their number.
-    """
+    """The answers in ``details["answers"]`` of rows, which lose them but for `LISTED` wrong ones and their number."""
     found = []
     for row in rows:
         own = row["details"].pop("answers", None) or ()

@@ -48,8 +48,6 @@ class Line:
     Attributes:
         table: What its table is called: its test and metric, or what its row says.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
-        cells: By model; a model without a value has none.
-        published: Published values by their models.
         baselines: Values of simple rules on the same questions, by their names.
     """
 
@@ -82,7 +80,6 @@ class Board:
         alpha: Chance that any model is wrongly called ahead on this board.
         pairs: Pairs of models with a value of the same measure, over all measures.
         compared: How many of them were compared; the others have no values of the same users.
-        baselines: Names of the simple rules with a value on the same questions.
         partial: Why records of it are partial, by their names.
     """
 

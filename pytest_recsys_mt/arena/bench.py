@@ -17,9 +17,6 @@ class Bench:
     """Sends comparisons to a judge, each once for all tests.
 
     Args:
-        judge: Compares lists.
-        name: Its name in reports and messages.
-        failures: Records what the judge raises.
         planned: Counts questions that are not asked, of a run that is only planned; their answers are
             made up then.
 
@@ -47,11 +44,7 @@ class Bench:
         self._appraisals: dict[Showing, Appraisal] = {}
 
     def judged(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
-        """The judgements, one per comparison, in their order.
-
-        Raises:
-            RecommenderError: If the judge raises, or violates its protocol.
-        """
+        """The judgements, one per comparison, in their order."""
         self._ask(comparisons, self._judgements, self.judge.judge, Judgement, "judge")
         return [self._judgements[comparison] for comparison in comparisons]
 

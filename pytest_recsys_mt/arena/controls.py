@@ -155,7 +155,6 @@ CONTROLS: Mapping[str, Control] = MappingProxyType(
         ),
     }
 )
-"""The controls by name."""
 
 
 def judge_sees(arena: Arena, control: str, aspect: str = OVERALL, *, least: float) -> Verdict:

@@ -30,9 +30,6 @@ class JudgePromise:
     """A promise of a judge.
 
     Attributes:
-        fault: The behaviour of a judge that breaks it.
-        measures: The mean effect in words; see `verdict.Verdict`.
-        kind: What is promised of the mean effect.
         effect: Computes the effect of a user from the points of these comparisons.
     """
 
@@ -230,7 +227,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         ),
     }
 )
-"""The promises by name."""
 
 QUESTIONS = 31
 """The most questions to a judge per user, by all tests of an arena together: both orders of the two

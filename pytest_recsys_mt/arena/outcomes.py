@@ -34,7 +34,6 @@ class Outcomes:
             first, then shown second; nothing if it could not be read.
         unread: Share of each user's two judgements that could not be read, ``(n,)``.
         first: How far the two prefer the list shown first, ``(n,)`` in [-1, 1].
-        errors: Why other users were not judged, with their number.
         unclear: The judged users of whom a judgement could not be read.
         unknown: For each user of whom a list or a judgement could not be read, before which of the other judged
             users they stand.

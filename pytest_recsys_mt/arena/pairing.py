@@ -32,12 +32,6 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
     neighbours are clear, or after the most calls. What it is sure of is a stopping rule, and no
     error rate.
 
-    Args:
-        players: Number of players, m.
-        users: Number of users.
-        ask: Has a pair judged.
-        most: Most calls to the judge, two for a user and pair.
-
     Returns:
         The order, and the number of calls.
     """

@@ -1,8 +1,6 @@
-"""The published values of Q in "RecSys Arena", to show beside one's own.
+"""The published values of Q in "RecSys Arena", Table 2 (https://arxiv.org/abs/2412.11068), beside one's own.
 
-Table 2 (https://arxiv.org/abs/2412.11068): each recommender against FM, judged overall. The
-recommender under test was always shown first, so these values include a judge's preference for the
-first list.
+The recommender under test was always shown first, so they include a judge's preference for the first list.
 """
 
 from collections.abc import Mapping

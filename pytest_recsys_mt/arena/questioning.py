@@ -39,8 +39,6 @@ class Heard:
 
     Attributes:
         rows: Positions of the users who were asked about, among the given ones.
-        not_applicable: Why other users have no such comparison, with their number.
-        errors: Why the judge's calls for other users failed, with their number.
     """
 
     rows: Sequence[int]

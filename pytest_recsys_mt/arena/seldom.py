@@ -1,7 +1,4 @@
-"""What a judge may do seldom only: tie, refuse, and answer what cannot be read.
-
-None of the three is a preference, so the promises leave them out, and each has its own limit.
-"""
+"""What a judge may do seldom only: tie, refuse, and answer what cannot be read; none of these is a preference."""
 
 from __future__ import annotations
 
@@ -30,10 +27,7 @@ class Seldom:
     """What a judge may do seldom only.
 
     Attributes:
-        says: The promise in words.
         fault: The behaviour of a judge that breaks it, with a place for the share.
-        measures: The mean effect in words; see `verdict.Verdict`.
-        asked_as: Name of the test whose questions these are.
     """
 
     says: str
@@ -74,7 +68,6 @@ SELDOM: Mapping[str, Seldom] = MappingProxyType(
         ),
     }
 )
-"""By name."""
 
 
 def judge_seldom(arena: Arena, what: str, *, most: float) -> Verdict:

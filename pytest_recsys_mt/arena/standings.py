@@ -37,12 +37,9 @@ class Table:
     """All comparisons of a league in one aspect.
 
     Attributes:
-        names: Of the recommenders, m of them.
         pairs: The outcomes of each pair, for its first recommender.
         users: How often the recommender of the row beat that of the column, ties as halves, by user:
             the row's list shown first, then shown second; ``(users, 2, m, m)``.
-        errors: Why other users were not judged, with their number.
-        unasked: Why users were not asked, with their number.
         lists: Why too many of the recommenders' lists could not be read for a verdict; empty if few enough.
     """
 
@@ -81,9 +78,6 @@ class Standings:
     """The figures of a league.
 
     Attributes:
-        table: Of the aspect that was judged.
-        aspects: The tables of all aspects by name.
-        aspect: The name of that aspect.
         metrics: Means over users by name, one per recommender; None without any value.
         alpha: Error rate at which a pair is called clear, over all pairs together.
     """

@@ -16,7 +16,6 @@ from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.sanitize import one_line
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
-"""Readable schemas of records."""
 
 _INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", "past", "slices"}
 """Recorded settings that are no options, or that no value of a user depends on."""
@@ -91,8 +90,7 @@ def record_in(path: Path) -> Document:
 def decoded(path: Path) -> Any:
     """What a file of JSON holds.
 
-    Python looks for cycles meanwhile by going through all that was read so far, again and again, and JSON
-    has none: a large record is read in half the time without it.
+    Python looks for cycles meanwhile, and JSON has none: without it, a large record is read in half the time.
 
     Raises:
         OSError: If it cannot be read.

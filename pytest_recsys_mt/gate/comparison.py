@@ -36,7 +36,6 @@ class Finding:
 
     Attributes:
         relation, oracle, metric: Those of the verdict.
-        change: See `Change`.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
         interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed,
             wholly below the margin exactly if it did not, wholly beyond the margin on the better

@@ -86,7 +86,6 @@ class Gate:
     """The rules of one run.
 
     Attributes:
-        policy: What a release must keep; the defaults if no file says otherwise.
         asked: Whether a policy or a baseline was given: only then comparisons count.
         baseline: An earlier record and its path; None compares the models of the run.
     """

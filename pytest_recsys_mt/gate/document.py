@@ -1,7 +1,6 @@
 """The record as types: which keys it has and when, and what a row of it measured.
 
-Keys of rows that are not explained here are those of `verdict.Verdict`. Records that older versions
-wrote lack the keys of `EARLIER`, and some others of which readers say so.
+What is not explained here is in `verdict.Verdict`; older records lack the keys of `EARLIER`, and some others.
 """
 
 from __future__ import annotations
@@ -215,7 +214,6 @@ class Comparison(TypedDict):
 
     Attributes:
         refused: Why they cannot be compared; else empty.
-        counts: The number of verdicts by their change.
         bounds: See `comparison.bounds_of`.
     """
 
@@ -234,8 +232,6 @@ class Decision(TypedDict):
     Attributes:
         status: ``passed`` only if something was judged, nothing that gates failed, and nothing is
             missing; else ``failed``.
-        sentence: The status with its reasons.
-        reasons: Why it failed, one text each.
         violated: Tests whose violation remains after Holm's correction.
         incomplete: Why the run is partial.
         ungated: The ``nodeid`` of each row that does not gate, and the ``reason``.
@@ -259,16 +255,13 @@ class CallCounts(TypedDict):
     they include those that looked for smallest examples, which may end by the clock, and controls.
 
     Attributes:
-        attempts: Attempts that may have cost something.
         retries: Those of them that are not the first at their call.
         usd: The cost of all attempts; None if that of any is unknown. So are the other costs.
         usd_at_most: Their maximum cost.
-        failed_usd_at_most: The maximum cost of the attempts that failed.
         unknown_cost: Calls with an attempt of unknown cost.
         searched: Calls that looked for smallest examples.
         controls: Calls that showed what a recommender reads; no verdict's status depends on them.
         cut_off: Answers that something other than the model ended.
-        cut_off_usd: The cost of these answers.
     """
 
     cached: int
@@ -311,11 +304,9 @@ class Drift(TypedDict):
     """What came of asking some users of one recommender again.
 
     Attributes:
-        users: How many were asked again.
         changed: How many of them got another answer; None for a stochastic recommender.
         effect: The mean effect beyond its own noise.
         seconds: Between the first and the last answer.
-        drifted: Whether answers changed.
         reason: Why the gate fails then; else empty.
     """
 
@@ -332,7 +323,6 @@ class Readable(TypedDict):
     """What was read in the text answers of one recommender.
 
     Attributes:
-        answers: How many answers were read.
         unreadable: How many of them name no title.
         ambiguous: How many of these have several lists with equal claims; older records lack it and `unread`.
         unread: Some of them, different ones: each ``text``, and in ``how`` why it could not be read.
@@ -359,10 +349,7 @@ class Differing(TypedDict):
     Attributes:
         exact: Whether any difference comes from the fault; else answers vary by themselves, and
             `beyond_noise` tells.
-        answers: How many answers were compared.
-        differing: How many of them differ.
         lost: The sum of their loss of agreement (1 - RBO).
-        users: Who was asked.
         hit: Whose answers differ, some of them at least.
         beyond_noise: For each question that was asked twice, and whose answer the fault changed: how much
             more two sound answers agree than a faulty and a sound one.

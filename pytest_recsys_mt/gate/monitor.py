@@ -36,13 +36,7 @@ CHOSEN = "monotone"
 
 @dataclass(frozen=True)
 class Night:
-    """One verdict of one record.
-
-    Attributes:
-        reach: The smallest and the largest possible value.
-        asked: Whether its run sent calls; otherwise its answers were given earlier.
-        unknown: Users with an answer that could not be read, or a follow-up that failed: each speaks for the promise.
-    """
+    """One verdict of one record: values in the order drawn, and whose answer could not be read, which speaks for the promise."""
 
     place: int
     values: Mapping[str, float]
@@ -62,7 +56,6 @@ class Series:
     Attributes:
         terms: The facts that are the same on all nights, by name.
         tolerance: How much worse a user's later values may be on average.
-        nights: In the order of the records.
         anew: Why earlier nights do not count, if there are any.
     """
 
@@ -79,12 +72,10 @@ class Finding:
     """The result of a row of nights for one verdict.
 
     Attributes:
-        users: How many values were bet on in each record.
         again: Users of an earlier night who were not counted again.
         replayed: Nights that were not counted, because their answers are those of an earlier one.
         p_values: Those of the hypothesis that the promise was kept on every night, after each
             record.
-        adjusted: The same after Holm's correction over all series.
         alarm: Position of the record at which `adjusted` reached alpha; None if it never did.
         since: Position of the record at which the evidence of the alarm began.
     """

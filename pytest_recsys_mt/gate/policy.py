@@ -90,7 +90,6 @@ class Policy:
         vacuous: Whether a promise may be kept only because the recommender does not read what it is about.
         inconclusive: Whether an unclear result fails or is passed over; None leaves it to the run.
         rules: The first rule that matches a row applies to it.
-        known: The known violations.
     """
 
     alpha: float | None = None
@@ -161,9 +160,10 @@ class _Reader:
         if word not in (None, "fail", "skip"):
             raise self._wrong("[gate] inconclusive", word, "'fail' or 'skip'")
         return Policy(
-            alpha=self._number(gate, "alpha", None, 0.0, 0.5, "[gate]"),
-            margin=self._number(gate, "margin", MARGIN, 0.0, 1e9, "[gate]") or 0.0,
-            suspicious=self._number(gate, "suspicious", SUSPICIOUS, 0.0, 1e9, "[gate]") or 0.0,
+            alpha=self._number(gate, "alpha", "[gate]"),
+            margin=self._number({"margin": MARGIN, **gate}, "margin", "[gate]") or 0.0,
+            suspicious=self._number({"suspicious": SUSPICIOUS, **gate}, "suspicious", "[gate]")
+            or 0.0,
             vacuous=self._vacuous(gate, "[gate]") or "allow",
             inconclusive=word,
             rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),
@@ -183,8 +183,8 @@ class _Reader:
             self._choice(table, CHOOSERS, entry),
             gates,
             reason,
-            self._number(table, "margin", None, 0.0, 1e9, entry),
-            self._number(table, "suspicious", None, 0.0, 1e9, entry),
+            self._number(table, "margin", entry),
+            self._number(table, "suspicious", entry),
             self._vacuous(table, entry),
         )
 
@@ -222,20 +222,13 @@ class _Reader:
             raise self._wrong(f"{entry} vacuous", word, "'allow' or 'refuse'")
         return cast("Vacuous | None", word)
 
-    def _number(
-        self,
-        table: Mapping[str, Any],
-        name: str,
-        default: float | None,
-        low: float,
-        high: float,
-        entry: str,
-    ) -> float | None:
-        value = table.get(name, default)
+    def _number(self, table: Mapping[str, Any], name: str, entry: str) -> float | None:
+        value = table.get(name)
         if value is None:
             return None
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not low <= value < high or (name == "alpha" and value == 0):
+        most = 0.5 if name == "alpha" else 1e9
+        if not number or not 0 <= value < most or (name == "alpha" and value == 0):
             allowed = "between 0 and 0.5" if name == "alpha" else "from 0"
             raise self._wrong(f"{entry} {name}", value, f"a number {allowed}")
         return float(value)

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import ParseError
 import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.gate.document import Document, Drift
+from pytest_recsys_mt.gate.document import Document, Drift, grouped
 from pytest_recsys_mt.report.attempts import Result, results_of
 from pytest_recsys_mt.report.completeness import lost, missing
 from pytest_recsys_mt.report.junit import annotate
@@ -35,10 +35,7 @@ def finish(
     again: Sequence[Again] = (),
     left_out: int = 0,
 ) -> Record:
-    """Collect the contents of the test reports, and write the requested files.
-
-    Calls count in every attempt of a test, verdicts only in the last one.
-    """
+    """Collect the contents of the test reports, and write the requested files."""
     drifts = _merged(drift for found in again for drift in found["drifts"])
     own = version("pytest-recsys-mt")
     record = Record(settings, own, started, baseline, incomplete, drifts, left_out)
@@ -104,9 +101,8 @@ __all__ = ["Record", "finish", "lost", "missing", "results_of"]
 
 def _merged(found: Iterable[Drift]) -> list[Drift]:
     """The results of all workers, one entry per recommender: the largest change, by model."""
-    largest: dict[str, Drift] = {}
-    for drift in found:
-        known = largest.setdefault(drift["model"], drift)
-        if (drift["drifted"], drift["effect"]) > (known["drifted"], known["effect"]):
-            largest[drift["model"]] = drift
-    return [largest[model] for model in sorted(largest)]
+    by_model = grouped(found, lambda drift: drift["model"])
+    return [
+        max(drifts, key=lambda each: (each["drifted"], each["effect"]))
+        for _, drifts in sorted(by_model.items())
+    ]

@@ -27,10 +27,7 @@ def beside(record: Path) -> Path:
 
 
 def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The answers in ``details["answers"]`` of rows, with their model and test.
-
-    The rows lose them; the first `LISTED` wrong ones stay in ``details["wrong"]``, with their number.
-    """
+    """The answers in ``details["answers"]`` of rows, which lose them but for `LISTED` wrong ones and their number."""
     found = []
     for row in rows:
         own = row["details"].pop("answers", None) or ()
@@ -45,10 +42,7 @@ def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:
-    """Write the answers beside a record; without any, remove those of an earlier run.
-
-    The first line names the data and the settings of the record.
-    """
+    """Write the answers beside a record; without any, remove those of an earlier run."""
     path = beside(record)
     if not answers:
         path.unlink(missing_ok=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -19,6 +19,7 @@ LONGEST = 200
 """Characters of an answer that are shown."""
 
 Answer = Mapping[str, Any]
+Listed = TypeVar("Listed")
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,7 @@ def _wrong(side: _Side, limit: int) -> Iterator[str]:
         hits, unread = sum(map(_is_right, own)), sum(each["chosen"] is None for each in own)
         yield f"{one_line(kind):<20}{len(own):>10}{hits:>8}{unread:>8}{hits / len(own):>10.3f}"
     wrong = [each for each in side.answers.values() if not _is_right(each)]
-    shown = wrong if limit == 0 else wrong[:limit]
-    for answer in shown:
-        yield ""
-        yield from _told(answer)
-    yield from _left(len(wrong) - len(shown))
+    yield from _listed(wrong, limit, _told)
 
 
 def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
@@ -122,11 +119,8 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
         "counts for the one behind in p."
     )
     apart = [key for key in common if _is_right(one.answers[key]) != _is_right(other.answers[key])]
-    shown = apart if limit == 0 else apart[:limit]
-    for key in shown:
-        yield ""
-        yield from _told(one.answers[key], {"a": one.answers[key], "b": other.answers[key]})
-    yield from _left(len(apart) - len(shown))
+    pairs = [{"a": one.answers[key], "b": other.answers[key]} for key in apart]
+    yield from _listed(pairs, limit, lambda both: _told(both["a"], both))
 
 
 def _row(
@@ -176,10 +170,16 @@ def _told(answer: Answer, models: Mapping[str, Answer] | None = None) -> Iterato
         yield from _wrapped(f'{name:>14}  "{cut}"{unread}', indent=16)
 
 
-def _left(count: int) -> Iterator[str]:
-    if count > 0:
+def _listed(
+    found: Sequence[Listed], limit: int, told: Callable[[Listed], Iterator[str]]
+) -> Iterator[str]:
+    shown = found[: limit or None]
+    for each in shown:
         yield ""
-        yield f"{count} more; --limit=0 shows all"
+        yield from told(each)
+    if len(found) > len(shown):
+        yield ""
+        yield f"{len(found) - len(shown)} more; --limit=0 shows all"
 
 
 def _wrapped(*texts: str, indent: int = 0) -> Iterator[str]:

@@ -20,11 +20,7 @@ CRASHED = "???"
 
 @dataclass
 class Attempt:
-    """One run of a test.
-
-    Attributes:
-        repeated: Whether it was run again because of its reports.
-    """
+    """One run of a test."""
 
     worker: object
     rows: list[Row] = field(default_factory=list)

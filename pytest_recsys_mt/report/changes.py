@@ -60,9 +60,6 @@ def changes(
     """The parts of a request that differ, in the order of `report.asked`.
 
     An item that only changed its place has one line, marked "+", which says from where it moved.
-
-    Returns:
-        One `Change` a part; empty if all parts are the same (then say `SAME`).
     """
     return [
         Change(part, tuple(_folded(hunks, most, around)))

@@ -28,12 +28,7 @@ READS_ONLY = (
 
 @dataclass(frozen=True)
 class PullRequest:
-    """Where a comment goes, as the environment of a job says it.
-
-    Attributes:
-        address: Of GitHub's API for the repository.
-        end: The last line of a comment: the commit, and the page of the run.
-    """
+    """Where a comment goes, as the environment of a job says it, and the last line of the comment."""
 
     address: str
     number: int
@@ -122,9 +117,6 @@ def _open_ends(text: str) -> str:
 
 def put(pull_request: PullRequest, mark: str, text: str) -> str:
     """Write the comment, or change the one that has the mark.
-
-    Returns:
-        What was done, and where.
 
     Raises:
         UnwrittenError: If GitHub did not take it.

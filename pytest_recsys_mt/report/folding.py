@@ -22,11 +22,7 @@ MANY = 3
 
 @dataclass(frozen=True)
 class Unsettled:
-    """A row that does not simply hold, or the first of several that got no verdict for one reason.
-
-    Attributes:
-        place: Where it stands: the name of its test, and its oracle.
-    """
+    """A row that does not simply hold, or the first of several without a verdict for one reason, and its place."""
 
     row: Row
     place: tuple[str, ...]

@@ -15,11 +15,7 @@ from pytest_recsys_mt.wording import spoken
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the glossary.
-
-    Attributes:
-        own: Whether it has a title of its own, which can stand for the name.
-    """
+    """One entry of the glossary; `own` says whether it has a title that can stand for its name."""
 
     name: str
     title: str

@@ -22,10 +22,9 @@ def is_quick(document: Document) -> bool:
 
 
 def judged(document: Document) -> str:
-    """Such as ``6 of 220 tests could be judged: 212 left out of this quick look, 2 not applicable``.
+    """Such as ``6 of 220 tests could be judged: 212 left out of this quick look``; empty for a run without tests.
 
-    A test of several verdicts is in the state of the most important one. Records of before do not
-    say what their effort left out; empty for a run without tests.
+    A test of several verdicts is in the state of the most important one.
     """
     of_test = grouped(document["results"], lambda row: row["nodeid"])
     counts = Counter(map(state_of_test, of_test.values()))

@@ -37,8 +37,7 @@ def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Verdict]) -> None:
     """Give a report what a reporter shows of it, and Allure an attachment.
 
-    A report that failed has the verdicts in its text. One that passed gets sections, which pytest
-    itself shows with ``-rP`` alone.
+    A report that passed gets sections, which pytest itself shows with ``-rP`` alone.
     """
     if report.passed:
         for verdict in verdicts:

@@ -28,18 +28,11 @@ def read_in_words(model: str, read: Readable) -> str:
 
 def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
     """Some answers of which nothing could be read, each with the reason and what to ask for."""
-    return [
-        ": ".join(
-            filter(
-                None,
-                [
-                    f"not read: {one_line(each['text'])[:LONGEST]!r}",
-                    one_line(each["how"]),
-                ],
-            )
-        )
+    parts = (
+        (f"not read: {one_line(each['text'])[:LONGEST]!r}", one_line(each["how"]))
         for each in unread
-    ]
+    )
+    return [": ".join(filter(None, both)) for both in parts]
 
 
 def unread_of(row: Row) -> list[dict[str, str]]:

@@ -125,8 +125,6 @@ class Record:
     """Collects rows and calls from the test reports of all workers.
 
     Attributes:
-        written: The files of the reports that were, as the user named them.
-        notes: What was done to the data, and how recommenders were asked otherwise than the user said.
         answers: One row for each answer to a multiple-choice question, once the document is made.
         planted: How far a planted fault changed the answers of each process.
     """

@@ -106,7 +106,7 @@ def attach(
             if wanting and row["status"] == row["expected"]:
                 continue  # the test failed for another verdict
             lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
-            lines += evidence(row, _whole(settings))
+            lines += evidence(row, str(settings.html or settings.json or ""))
             if row["reproduce"]:
                 lines += ["", "to run this test again:", row["reproduce"]]
             if smaller and number in running.to_shrink:
@@ -116,11 +116,6 @@ def attach(
                 ]
             text = sanitize("\n".join(lines))
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
-
-
-def _whole(settings: Settings) -> str:
-    """The file in which all of a row stands; empty if the run writes none."""
-    return str(settings.html or settings.json or "")
 
 
 def _of_verdict(report: Any) -> bool:

@@ -34,11 +34,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def folded(name: str, width: int) -> list[str]:
-    """`name` in lines of at most `width` characters, whole: the lines together are the name.
-
-    A line ends after a space, a comma or an underscore where there is one. Lines after the first are
-    indented.
-    """
+    """`name` in lines of at most `width` characters, which together are the name; a line ends after a mark if it can."""
     lines, line = [], ""
     for part in re.findall(r"[^\s,_(]*[\s,_(]*", name):
         for piece in (part[at : at + width - 2] for at in range(0, len(part), width - 2)):

@@ -13,7 +13,6 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.document import Calls, grouped
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
-"""The counts of tokens of a call."""
 
 _BESIDE = [PURPOSES.index(purpose) for purpose in BESIDE]
 
@@ -59,10 +58,7 @@ class _Row:
 def spent(
     facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
 ) -> Calls:
-    """The calls of a run: those in `facts` by their keys, and those `planned` and not needed.
-
-    A call counts in the row of its cause. So does its first attempt; further ones count as ``retry``.
-    """
+    """The calls of a run by their keys, each in the row of its cause; further attempts at one count as ``retry``."""
     known = {key: of_one_call(each) for key, each in facts.items()}
     found: dict[tuple[str, str, int], _Row] = {}
     for key, each in known.items():

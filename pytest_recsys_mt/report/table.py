@@ -33,11 +33,7 @@ USUAL = ("name", "verdict", "measured", "limit", "users")
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, and what it says of a row with its name.
-
-    Attributes:
-        words: Whether its cells are words, which may take several lines.
-    """
+    """A column: its heading, and what it says of a row with its name."""
 
     heading: str
     text: Callable[[Row, str], str] = lambda row, name: ""

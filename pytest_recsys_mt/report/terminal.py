@@ -191,18 +191,15 @@ def _spent(calls: Calls) -> str:
         each = [f"{count} of {part}" for part, count in parts.items() if count]
         told = f" ({', '.join(each)})" if each else ""
         text += f"; {tokens} tokens{told}, {_cost(calls)}"
-    if calls["again"]:
-        text += f"; {calls['again']} asked again to see whether answers change with time"
-    if searched := calls.get("searched"):
-        text += f"; {searched} more for the smallest examples"
-    if controls := calls.get("controls"):
-        text += f"; {controls} more to see what is read"
-    if calls["cut_off"]:
-        answers = "answer" if calls["cut_off"] == 1 else "answers"
-        text += f"; {calls['cut_off']} {answers} cut off at the maximum tokens or by a filter"
-    if calls["failed_at_first"]:
-        text += f"; {calls['failed_at_first']} failed at first and were sent again"
-    return text
+    answers = "answer" if calls["cut_off"] == 1 else "answers"
+    further = (
+        (calls["again"], "asked again to see whether answers change with time"),
+        (calls.get("searched"), "more for the smallest examples"),
+        (calls.get("controls"), "more to see what is read"),
+        (calls["cut_off"], f"{answers} cut off at the maximum tokens or by a filter"),
+        (calls["failed_at_first"], "failed at first and were sent again"),
+    )
+    return text + "".join(f"; {count} {words}" for count, words in further if count)
 
 
 def _shared_out(calls: Calls, told: bool) -> Iterator[str]:

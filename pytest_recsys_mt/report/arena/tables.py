@@ -22,12 +22,7 @@ Cell = str | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table, and how it is drawn.
-
-    Attributes:
-        drawn: Whether rows are stacked shares, or each number a bar; empty for no drawing.
-        bars: The columns that are drawn, by their numbers.
-    """
+    """A table; it is drawn by the columns `bars`, as stacked shares or each number as a bar."""
 
     title: str
     columns: Sequence[str]

@@ -34,12 +34,7 @@ PASSED_OVER = {
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer.
-
-    Attributes:
-        further: The reasons that no test of the page shows.
-        blocking: The rows that stand in the way.
-    """
+    """The answer, the reasons that no test of the page shows, and the rows that stand in the way."""
 
     good: bool
     sentence: str
@@ -65,14 +60,12 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         if card.row["outcome"] not in ("passed", "skipped", "xfailed")
         and card.state.key not in ("not-applicable", "known")
     ]
-    counts = Counter[str](card.state.key for card in blocking if card.state.key != "holds")
-    lone = {card.row["nodeid"] for card in blocking} - {
-        card.row["nodeid"] for card in blocking if card.state.key != "holds"
-    }
-    counts["failed"] = len(lone)
+    broken = [card for card in blocking if card.state.key != "holds"]
+    shown = {card.row["nodeid"] for card in blocking}
+    counts = Counter[str](card.state.key for card in broken)
+    counts["failed"] = len(shown - {card.row["nodeid"] for card in broken})
     for kind in ("vacuous", "regressed", "suspicious"):
         counts[kind] = sum(each.startswith(f"{kind}: ") for each in reasons)
-    shown = {card.row["nodeid"] for card in blocking}
     counts["unclear"] = sum(
         each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
         for each in reasons
@@ -88,7 +81,6 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         told = further[:1] or ["the gate failed"]
     elif further:
         told.append(f"{len(further)} more {_worded(('reason', 'reasons'), len(further))} below")
-    broken = [card for card in blocking if card.state.key != "holds"]
     sentence = f"May not be released: {_listed(told)}."
     return Answer(False, sentence, further, broken)
 

@@ -26,12 +26,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Published:
-    """Published values of a paper, with those of the run if a column has our metric's name.
-
-    Attributes:
-        columns: The first one names the rows.
-        ours: The same columns for the models of this run; empty texts without a measurement.
-    """
+    """Published values of a paper, with those of the run if a column has our metric's name."""
 
     source: str
     columns: Sequence[str]
@@ -75,7 +70,8 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
     tasked = [card for card in cards if measured(card.row).metric is not None]
     tasks: dict[tuple[str, str, str], dict[str, Card]] = {}
     for card in sorted(tasked, key=lambda card: str(card.row["nodeid"])):
-        key = (_line(card), measured(card.row).metric or "", limit_of(card.row))
+        line = f"{card.title}: {card.name}" if card.name else card.title
+        key = (line, measured(card.row).metric or "", limit_of(card.row))
         tasks.setdefault(key, {})[card.row["model"]] = card
     tables: dict[str, tuple[Mapping[str, Any], list[Card]]] = {}
     for card in cards:
@@ -88,10 +84,6 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
         tasks=[Task(*key, cards=by_model) for key, by_model in tasks.items()],
         published=[_published(given, holders) for given, holders in tables.values()],
     )
-
-
-def _line(card: Card) -> str:
-    return f"{card.title}: {card.name}" if card.name else card.title
 
 
 def _published(given: Mapping[str, Any], cards: Sequence[Card]) -> Published:

@@ -47,12 +47,8 @@ class Shown:
     """One user's answers, ready to be shown.
 
     Attributes:
-        user: Id of the user.
-        caption: Why this user is shown.
         sides: Both answers by rank; empty for a verdict on one side only.
         single: The answer, for a verdict on one side only.
-        summary: The changes of the items, in words.
-        changes: The changes of the request, part by part.
         calls: What was asked and answered, call by call; empty if the record does not have it.
     """
 
@@ -82,14 +78,8 @@ class Card:
     What only a shown card needs is made when it is first read.
 
     Attributes:
-        key: Its id on the page.
         shown: Whether the page has it; of a large record it has the first `SHOWN`.
-        title: What the test promises or measures, in words.
         name: What tells it apart from other rows of that title; may be empty.
-        place: Its place in the record.
-        row: The row itself.
-        state: Its state.
-        alpha: Error rate of each claim of the run, if the record has it.
         judged: How many rows of the record have a p-value.
     """
 

@@ -24,6 +24,7 @@ FAULTS = {
     "unparsed": Mark("fault", "⚠ names nothing"),
 }
 """By `requests.EntryKind`."""
+LOST = Mark("lost", "✕ lost")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def aligned(
     """Both answers by rank, with the change of each item."""
     before, after = _first_places(source), _first_places(followup)
     left = [
-        Place(title, (*_fault(source_kinds, place), *_lost(title, after)))
+        Place(title, (*_fault(source_kinds, place), *(() if title in after else (LOST,))))
         for place, title in enumerate(source)
     ]
     right = [
@@ -87,10 +88,6 @@ def _first_places(titles: Sequence[str]) -> dict[str, int]:
 def _fault(kinds: Sequence[str], place: int) -> tuple[Mark, ...]:
     kind = kinds[place] if place < len(kinds) else ""
     return (FAULTS[kind],) if kind in FAULTS else ()
-
-
-def _lost(title: str, after: dict[str, int]) -> tuple[Mark, ...]:
-    return () if title in after else (Mark("lost", "✕ lost"),)
 
 
 def _moved(title: str, place: int, before: dict[str, int]) -> tuple[Mark, ...]:

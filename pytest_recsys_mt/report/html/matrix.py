@@ -55,11 +55,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Across:
-    """One verdict across the models, None where a model has none.
-
-    Attributes:
-        one_step: Whether all of them judge the same step of the test.
-    """
+    """One verdict across the models, None where a model has none; `one_step` if all judge the same step."""
 
     lead: Card
     cells: Sequence[Beside | None]
@@ -69,11 +65,7 @@ class Across:
 
 @dataclass(frozen=True)
 class Matrix:
-    """All verdicts of several models.
-
-    Attributes:
-        notes: The kind of bounds of the differences; why models cannot be compared.
-    """
+    """All verdicts of several models: the lines that differ, all others, and notes on the bounds."""
 
     models: Sequence[str]
     lines: Sequence[Across]

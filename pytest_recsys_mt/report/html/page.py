@@ -78,9 +78,6 @@ def read_record(path: Path) -> dict[str, object]:
 def render(document: Mapping[str, object]) -> str:
     """The page of a record. The same record gives the same page, byte by byte.
 
-    Args:
-        document: A record of ``--recsys-json``; untrusted.
-
     Raises:
         DataError: If it lacks a part that every record has.
         MissingExtraError: If the libraries that draw the report are not installed.

@@ -15,14 +15,7 @@ from pytest_recsys_mt.report.measures import effect_of
 
 @dataclass(frozen=True)
 class Group:
-    """Relations whose effects have one unit, so that they share an axis.
-
-    Attributes:
-        suite: Their suite.
-        unit: The unit of the effects.
-        axis: The drawing of the axis; empty if there is none.
-        lines: Each card with the drawing of its interval.
-    """
+    """Relations whose effects have one unit, so that they share an axis; each card has its drawing."""
 
     suite: str
     unit: str
@@ -32,16 +25,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Plot:
-    """One drawing from the details of rows.
-
-    Attributes:
-        title: What it shows.
-        cards: The rows that carry it.
-        drawing: An SVG element; empty if it could not be drawn.
-        note: What a reader should know, such as why there is no drawing.
-        columns: Names of the numbers behind it.
-        numbers: These numbers, in rows.
-    """
+    """One drawing from the details of rows, empty if it could not be drawn, and the numbers behind it."""
 
     title: str
     cards: Sequence[Card]

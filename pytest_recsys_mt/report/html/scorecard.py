@@ -27,12 +27,7 @@ FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of some rows of one model.
-
-    Attributes:
-        sure: How sure the most important state is.
-        link: Where the rows in that state stand, for a link.
-    """
+    """What came of some rows of one model, how sure that is, and where these rows stand."""
 
     state: State
     counts: str

@@ -23,14 +23,7 @@ SYMBOLS = {
 
 @dataclass(frozen=True)
 class Change:
-    """The change of one verdict.
-
-    Attributes:
-        card: The current verdict, if the page has it.
-        name: Its name if there is no card.
-        worse: By how much it is worse, with its interval; empty if unknown.
-        margin: How much worse it may be; empty if unknown.
-    """
+    """The change of one verdict, or of the row of this name if the page has no card of it."""
 
     word: str
     symbol: str
@@ -44,12 +37,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One model against an earlier record.
-
-    Attributes:
-        counts: How many verdicts changed in which way.
-        changes: The changed verdicts, the most important first; at most `SHOWN`.
-    """
+    """One model against an earlier record: at most `SHOWN` changes, the most important first."""
 
     title: str
     refused: Sequence[str]

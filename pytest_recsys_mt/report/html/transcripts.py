@@ -16,15 +16,6 @@ Asked = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Message:
-    """One message of a prompt; images by their digests."""
-
-    role: str
-    content: str
-    images: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
 class Read:
     """One line of a raw answer, and how it was read."""
 
@@ -38,15 +29,13 @@ class Call:
     """One call.
 
     Attributes:
-        request: The parts of the request, by name, as lines of text.
         text: The raw answer; None if the recommender writes no text.
-        lines: How each line of it was read.
         answer: The answer as a list, for a recommender that writes no text.
     """
 
     side: str
     request: Mapping[str, Sequence[str]]
-    messages: Sequence[Message]
+    messages: Sequence[Mapping[str, Any]]
     text: str | None
     how: str
     lines: Sequence[Read]
@@ -87,8 +76,7 @@ def _call(side: str, asked: Asked) -> Call:
         side=side,
         request=request_of(asked),
         messages=[
-            Message(each["role"], each["content"], each.get("images") or ())
-            for each in asked.get("prompt") or ()
+            {**each, "images": each.get("images") or ()} for each in asked.get("prompt") or ()
         ],
         text=asked.get("text"),
         how=asked.get("how") or "",

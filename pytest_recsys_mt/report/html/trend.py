@@ -22,13 +22,7 @@ from pytest_recsys_mt.sanitize import one_line
 
 @dataclass(frozen=True)
 class Run:
-    """One record.
-
-    Attributes:
-        number: From 1, in the order in which the runs began.
-        when: When the run began; empty if the record does not say.
-        differs: Why it cannot be compared with the run before it; empty if it can.
-    """
+    """One record, with its number from 1 and why it cannot be compared with the run before, if it cannot."""
 
     number: int
     name: str
@@ -44,8 +38,6 @@ class Track:
     """One verdict across the runs.
 
     Attributes:
-        now: That of the last run that has one.
-        story: The states it was in, in words.
         changed: Whether its state changed between runs that can be compared.
     """
 

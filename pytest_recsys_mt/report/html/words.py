@@ -14,12 +14,7 @@ from pytest_recsys_mt.wording import broken_group, group_in_words
 
 @dataclass(frozen=True)
 class State:
-    """The state of a row: its verdict, and whether that was expected.
-
-    Attributes:
-        key: For filters and colours.
-        bad: Whether it counts against the recommender, or the test.
-    """
+    """The state of a row: its verdict, and whether that was expected; `bad` if it counts against anything."""
 
     key: document.State
     label: str

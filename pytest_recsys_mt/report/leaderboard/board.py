@@ -32,13 +32,7 @@ PLAIN = Policy(margin=0.0)
 
 @dataclass(frozen=True)
 class Cell:
-    """What one model reached on one measure.
-
-    Attributes:
-        value: The value of the metric, or the effect.
-        best: Whether no model of the board reached more.
-        ahead: The models that it is ahead of.
-    """
+    """What one model reached on one measure, whether it is the best, and the models that it is ahead of."""
 
     value: float
     interval: tuple[float, float] | None
@@ -54,8 +48,6 @@ class Line:
     Attributes:
         table: What its table is called: its test and metric, or what its row says.
         better: Which values are better: ``higher``, ``lower`` or ``nearer 0``.
-        cells: By model; a model without a value has none.
-        published: Published values by their models.
         baselines: Values of simple rules on the same questions, by their names.
     """
 
@@ -71,11 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the answers of one model took in a suite; None where it is not known.
-
-    Attributes:
-        missed: Share of the answers in which no choice could be read.
-    """
+    """What the answers of one model took in a suite; `missed` is the share without a choice that could be read."""
 
     calls: int
     tokens: int
@@ -92,7 +80,6 @@ class Board:
         alpha: Chance that any model is wrongly called ahead on this board.
         pairs: Pairs of models with a value of the same measure, over all measures.
         compared: How many of them were compared; the others have no values of the same users.
-        baselines: Names of the simple rules with a value on the same questions.
         partial: Why records of it are partial, by their names.
     """
 
@@ -125,10 +112,6 @@ class _Pool:
 
 def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
     """The boards of some records with their names: one for each suite on each data set.
-
-    Args:
-        records: Of runs of the same suites, each with its name.
-        suite: The only suite to show; all by default.
 
     Raises:
         DataError: If a model stands in two records, if records of one data set differ in what values

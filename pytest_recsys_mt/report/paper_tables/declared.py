@@ -1,7 +1,6 @@
-"""The tables that a suite declares: its paper's, in TOML files in the suite's folder ``tables``.
+"""The tables of a suite's paper, declared in TOML files in its folder ``tables``.
 
-A table has a line for each model and each of its ``rows``, and a column for each of its ``columns``. A cell is
-made of the rows of a record that both select: by the test, the metric, and what stands in the details.
+A cell is made of the rows of a record that its line and its column both select.
 """
 
 from __future__ import annotations

@@ -20,8 +20,6 @@ class Filled:
     """A table with the values of a run.
 
     Attributes:
-        lines: By the name of a line, a text for each column.
-        means: By the name of a line, the mean for each column; None without a value.
         times: How many values stand behind ±, over all cells: the smallest and the largest number.
     """
 

@@ -48,21 +48,11 @@ class Executor:
     """Sends each call at most once in a run; a failed call is sent once more.
 
     Args:
-        cache: Stores answers beyond the run.
-        mode: ``auto`` takes an answer from the cache, else asks; ``replay`` never asks;
-            ``refresh`` always asks.
         run: Name of this run, shared by its workers: an answer made in it is fresh for all.
         ask: How calls are sent; without it, the subject asks its recommender in this process.
-        prices: The prices of tokens.
-        budget: What the run may spend; without it, there is no limit.
-        progress: Counts the calls while they are sent.
-        causes: Who asks for calls.
 
     Attributes:
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
-        bill: The facts and the cost of all calls.
-        failures: The errors that users' code raised.
-        readings: What was read in answers, by those who read them.
     """
 
     def __init__(
@@ -128,20 +118,12 @@ class Executor:
         of the run is reached has the answer ``{"unasked": reason}``. So has a call that was not
         sent because its answer could not be written to disk. Calls are sent in the given order. All
         answers carry the time at which they were sent, ``asked``: answers with the same time were sent
-        together.
-
-        Args:
-            subject: The subject to ask.
-            calls: The calls.
-            anew: Whether to ignore answers of earlier runs.
-            ask: How these calls are sent, if not as all others.
-            then: Returns further calls to the same subject. They are sent as soon as there is room,
-                within this batch if the subject can take them.
+        together. With `anew`, answers of earlier runs are ignored. What `then` returns is sent to the
+        same subject as soon as there is room, within this batch if the subject can take it.
 
         Raises:
             UnknownError: Within `only_known`, if an answer is missing.
             MissingAnswerError: In replay mode, if an answer is not in the cache.
-            CacheError: If the cache cannot be read.
         """
         if subject.behind is not None:
             return self._passed_on(subject, calls, ask)
@@ -301,11 +283,7 @@ class Executor:
     def _put_batch(
         self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
     ) -> list[Call]:
-        """Send calls, and append to them those that follow and can join.
-
-        Returns:
-            Those that follow and cannot.
-        """
+        """Send calls, and append to them those that follow and can join; returns those that cannot."""
         arrivals = (ask or self._ask)(subject, tuple(calls))
         further: list[Call] = []
         ends = False

@@ -56,15 +56,10 @@ class Counterexample:
     """One user's smallest request found that still shows a violation.
 
     Attributes:
-        source: The request.
         followup: The transformed request; None if the oracle judges the source alone.
-        example: Both answers, and how far they agree.
         effect: The effect for this user on this request, in the unit of the margin; the mean of the
             fresh answers if it was asked afresh.
-        whole: The user's original request.
-        calls: Distinct calls that the search made.
         minimal: Whether nothing more can be left out; False if the search ended before.
-        ended: Why the search ended, in words.
     """
 
     source: Request
@@ -102,12 +97,8 @@ def smallest(
     The search reduces the history first, then the candidates (and `k` with them), in turn until
     neither shrinks further; it keeps at least one item of each. Calls are numbered as in the test,
     so a stochastic recommender gets the same replicates, and with a cache every search ends alike.
-
-    Args:
-        recsys: The runner that the test received.
-        verdict: The violated verdict.
-        limit: How many distinct calls may be sent, or looked up, beyond those of the test.
-        seconds: How long it may take; what is begun then is still waited for.
+    It may send, or look up, `limit` distinct calls beyond those of the test; what is begun when the
+    time is over is still waited for.
 
     Returns:
         The smallest request found within the limit; None if the user alone does not show the
@@ -133,11 +124,6 @@ class _Rationed(Wrapped):
         self.asked: set[str] = set()
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`.
-
-        Raises:
-            _Spent: If it is a new call, and no calls are left.
-        """
         if self.fresh:
             request = request.replace(replicate=request.replicate + self.fresh * APART)
         call = self.origin.call(request, repeat)
@@ -243,9 +229,7 @@ class _Search:
     def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
         """`found` with the mean effect of fresh answers to `request`, and how often they showed it.
 
-        Returns:
-            None if they do not show the violation again; one without words on that if they cannot be
-            had.
+        None if they do not show the violation again; without words on that if they cannot be had.
         """
         effects: list[float] = []
         shown = 0

@@ -40,13 +40,10 @@ class Count:
 
     Attributes:
         tests: Ids of the tests that ask first.
-        calls: Number of calls.
-        cached: Calls whose answers are in the cache.
         prompt_tokens: Tokens of the calls to make.
         counted: Whether a tokenizer counted them; otherwise they are estimated.
         calibrated: Whether the estimate is in proportion to answers in the cache.
         output_tokens: The most tokens that their answers may have; None if the model names no limit.
-        price: The price of the model, if known.
     """
 
     tests: set[str] = field(default_factory=set)
@@ -87,7 +84,6 @@ class _Known:
 
     Attributes:
         reported: Tokens of their prompts, as they report them.
-        estimated: The estimate of these tokens.
         times: When calls were sent, by run, in Unix seconds.
     """
 
@@ -101,14 +97,6 @@ class Plan(Executor):
 
     Where an answer is in the cache it is given. So tests go on as they would, until all that they
     could ask is counted.
-
-    Args:
-        cache: The answers of earlier runs.
-        mode: As of an executor.
-        run: Name of this run.
-        prices: The prices of tokens.
-        catalogue: Returns all items.
-        keep: Whether to keep the calls for a file.
 
     Attributes:
         counts: The calls by suite and model.

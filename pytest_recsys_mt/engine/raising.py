@@ -18,18 +18,10 @@ MOST_CALLS = 200
 
 
 def smallest_raising(subject: Subject, failure: Failure, until: float) -> Request | None:
-    """Minimise the request of a failure.
+    """Minimise the request of a failure: the same lines raise the same kind of error.
 
-    Its code is asked directly, so no call is counted or kept.
-
-    Args:
-        subject: The recommender whose code failed.
-        failure: The failure.
-        until: When to stop, on the clock of `time.monotonic`.
-
-    Returns:
-        The smallest request found at which the same lines raise the same kind of error; None if they
-        do not, even for the request that failed.
+    Its code is asked directly, so no call is counted or kept. None if even the request that failed
+    does not raise so.
     """
     request = failure.request
     if request is None:

@@ -70,11 +70,6 @@ class Runner:
     """Asks one recommender the requests of one design, original and transformed.
 
     Args:
-        subject: The recommender under test, fitted.
-        split: The data.
-        design: How requests are made.
-        settings: The settings of the run.
-        executor: Sends the calls.
         elsewhere: Sends calls to another process that makes the recommender anew; or the reason why
             this is impossible.
         purpose: Why all its calls are asked; None: it depends on the call.
@@ -177,11 +172,7 @@ class Runner:
         return self.subject.streams and self.settings.effort != "thorough"
 
     def way(self, how: How) -> Ask | None:
-        """The function that sends calls as `how` says; None for the usual way.
-
-        Raises:
-            NotApplicable: If there is no such function.
-        """
+        """The function that sends calls as `how` says; None for the usual way."""
         if how == "together":
             return None
         if not self._executor.here:
@@ -199,12 +190,7 @@ class Runner:
 
         From the next test on it counts as stochastic: it is asked more than once, and judged by its
         noise. Thus one finding does not repeat in every relation. A test that runs again is judged
-        as before, so that a rerun gives no second chance.
-
-        Args:
-            first: The results of the calls.
-            second: The results of the same calls, sent once more.
-            told: Whether a verdict already reports this difference.
+        as before, so that a rerun gives no second chance. A difference is `told` if a verdict reports it.
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
@@ -251,11 +237,7 @@ class Runner:
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
-        """The request of `case` after all `transformations`, or why there is no request.
-
-        Raises:
-            RelationError: If a transformation does not return a request.
-        """
+        """The request of `case` after all `transformations`, or why there is no request."""
         request = case.request
         for transformation in transformations:
             name = name_of(transformation)
@@ -281,12 +263,7 @@ class Runner:
         return request
 
     def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
-        """The answers to single requests, in their order.
-
-        Raises:
-            RecommenderError: If a call failed.
-            LimitReachedError: If a call was not sent because a limit of the run is reached.
-        """
+        """The answers to single requests, in their order."""
         purpose = self.purpose or "request"
         calls = [
             replace(self.subject.call(request, repeat=False), purpose=purpose)
@@ -307,11 +284,7 @@ class Runner:
 
     @property
     def texts(self) -> Texts:
-        """The model under test, for a test's own prompts.
-
-        Raises:
-            NotApplicable: If it reads no text.
-        """
+        """The model under test, for a test's own prompts."""
         return self.texts_for("question")
 
     def texts_for(self, purpose: Purpose) -> Texts:
@@ -341,12 +314,7 @@ class Runner:
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
     ) -> dict[int, Outcome]:
-        """The results of `requests`, all by position.
-
-        Args:
-            requests: The requests.
-            answers: The answers to their replicates, each behind its position and its call.
-        """
+        """The results of `requests`, all by position; each answer stands behind its position and its call."""
         keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}

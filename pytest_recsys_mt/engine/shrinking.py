@@ -12,7 +12,7 @@ Part = TypeVar("Part")
 def ddmin(
     parts: tuple[Part, ...], fails: Callable[[tuple[Part, ...]], bool]
 ) -> Iterator[tuple[Part, ...]]:
-    """Find ever smaller selections of `parts` that still fail.
+    """Find ever smaller selections of `parts` that still fail; nothing if none is smaller.
 
     The algorithm ddmin of Zeller and Hildebrandt (2002), Simplifying and isolating failure-inducing
     input, IEEE Transactions on Software Engineering 28(2), 183-200, figure 5. The last selection
@@ -21,14 +21,7 @@ def ddmin(
     part causes the failure. It keeps the order of the parts and never tries the empty selection.
 
     It yields each selection when found, so the caller may stop at any time, also by an exception
-    from `fails`, and still has the best one.
-
-    Args:
-        parts: An input that fails.
-        fails: Whether a selection fails; it must answer alike for equal selections.
-
-    Yields:
-        Selections that fail, each smaller than the one before; nothing if none is smaller.
+    from `fails`, and still has the best one. `fails` must answer alike for equal selections.
     """
     grain = 2
     while len(parts) > 1:

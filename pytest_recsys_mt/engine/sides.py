@@ -150,11 +150,7 @@ class Side:
                 yield each.before(request, rng, self._runner.world)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
-        """How many users this side can serve, and `followup` too. Sends no calls.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-        """
+        """How many users this side can serve, and `followup` too. Sends no calls."""
         return len(self._served(None if followup is None else self._partner(followup)))
 
     def sample(self, users: int | None = None) -> Sample:
@@ -193,11 +189,7 @@ class Side:
         return self._ends[span]
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        """The answers of both sides, for the first `users` users that both can serve.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-        """
+        """The answers of both sides, for the first `users` users that both can serve."""
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
         self._ask(positions, partner)
@@ -210,10 +202,6 @@ class Side:
 
         These calls have their own numbers, so an earlier answer to the same request does not count.
         The numbers follow from the two transformations, so a resumed run asks nothing twice.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-            MissingAnswerError: In replay mode, if an answer is not in the cache.
         """
         partner = self._partner(followup)
         runner = self._runner
@@ -303,9 +291,6 @@ class Side:
         """The calls of `pair` that are not answered yet, each with the position of its case.
 
         Sends no calls.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
@@ -367,8 +352,7 @@ def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
     """Seconds between the first and the last of the times at which two sides were asked.
 
-    Returns:
-        0 if both have the same times, even if unknown; infinity if a time is unknown.
+    0 if both have the same times, even if unknown; infinity if a time is unknown.
     """
     times = {*ours, *theirs}
     if ours == theirs:

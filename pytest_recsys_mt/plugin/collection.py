@@ -32,10 +32,7 @@ def left_out(
 ) -> list[pytest.Item]:
     """Remove from `items` the tests that ask more than an effort allows, and return them.
 
-    Args:
-        items: The collected tests; changed in place.
-        effort: The effort of the run.
-        named: The files that the command line names; their tests stay.
+    Those of the files that the command line names stay.
     """
     left = [
         item for item in items if not _is_wanted(item, effort) and item.path.resolve() not in named
@@ -88,13 +85,10 @@ def model_ids(models: Sequence[str]) -> list[str]:
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
-    """Make one test per transformation of a metamorphic test, with `source` and `followup`.
+    """Make one test per transformation of a metamorphic test; returns the errors in it, in words.
 
-    They are parameters, not fixtures, so they cannot clash with a user's fixtures of those names.
-    The answers replace their values when the test runs.
-
-    Returns:
-        The errors in the test, in words.
+    `source` and `followup` are parameters, not fixtures, so they cannot clash with a user's fixtures
+    of those names. The answers replace their values when the test runs.
     """
     transformations = [
         each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args

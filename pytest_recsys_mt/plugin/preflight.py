@@ -23,18 +23,7 @@ NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "
 
 
 def preflight(config: pytest.Config, settings: Settings) -> Document | None:
-    """Check what the command line names, before any test is collected.
-
-    Args:
-        config: Of the run.
-        settings: Of the run.
-
-    Returns:
-        The record to compare with, if one is named.
-
-    Raises:
-        pytest.UsageError: If something named is missing or cannot be used.
-    """
+    """Check what the command line names, before any test is collected; returns the record to compare with, if any."""
     for name, path in (("json", settings.json), ("html", settings.html)):
         if path is not None:
             check_writable(f"--recsys-{name}", path)
@@ -53,11 +42,7 @@ def preflight(config: pytest.Config, settings: Settings) -> Document | None:
 
 
 def check_writable(option: str, path: Path) -> None:
-    """Check that a file can be written at `path`, now rather than at the end of the run.
-
-    Raises:
-        pytest.UsageError: If it cannot.
-    """
+    """Check that a file can be written at `path`, now rather than at the end of the run."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         reason = "it is a folder" if path.is_dir() else ""
@@ -70,11 +55,7 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def check_html(path: Path) -> None:
-    """Check that the libraries that draw the HTML report are installed.
-
-    Raises:
-        pytest.UsageError: If they are not.
-    """
+    """Check that the libraries that draw the HTML report are installed."""
     from pytest_recsys_mt.report.html import require_html
 
     try:
@@ -84,11 +65,7 @@ def check_html(path: Path) -> None:
 
 
 def check_baseline(path: Path) -> Document:
-    """Read the record to compare with, now rather than at the end of the run.
-
-    Raises:
-        pytest.UsageError: If the file is not a record, or the record of a partial run.
-    """
+    """Read the record to compare with, now rather than at the end of the run."""
     from pytest_recsys_mt.gate.baseline import read
 
     try:
@@ -98,11 +75,7 @@ def check_baseline(path: Path) -> Document:
 
 
 def check_prices(settings: Settings) -> None:
-    """Check that the price file can be read, and that a limit on the cost can be kept.
-
-    Raises:
-        pytest.UsageError: If not: for example, the cost is limited and a price is unknown.
-    """
+    """Check that the price file can be read, and that a limit on the cost can be kept."""
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
 
@@ -131,11 +104,7 @@ def check_prices(settings: Settings) -> None:
 
 
 def check_executor(settings: Settings) -> None:
-    """Check that the library that sends the calls is installed.
-
-    Raises:
-        pytest.UsageError: If it is not.
-    """
+    """Check that the library that sends the calls is installed."""
     from pytest_recsys_mt.calls.remote import require_ray
 
     try:
@@ -149,9 +118,6 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
     `check_used` looks up what the ini file names: other runs in the same project need not pay for
     it.
-
-    Raises:
-        pytest.UsageError: If one does not exist.
     """
     for name, spec, verbs in _specs(settings):
         if config.getoption(f"recsys_{name}") is None:
@@ -199,9 +165,6 @@ def require_key(settings: Settings, spec: str, recommender: object) -> None:
     """Check that a recommender has the key that its server wants, if it will be asked.
 
     Answers in the cache need no key; whether they are all that a run asks is not known before it.
-
-    Raises:
-        RecommenderError: If it has none, and the cache has no answer of it.
     """
     require = method_of(recommender, "require_key")
     asks = settings.mode != "replay" and not settings.plan and not settings.list
@@ -238,13 +201,6 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
 
     Each is looked up once, before the first test, instead of by every test that needs it. The
     run keeps them for the tests.
-
-    Args:
-        run: The run.
-        items: The selected tests.
-
-    Raises:
-        pytest.UsageError: If one is not available.
     """
     settings = run.settings
     cases = (getattr(item, "callspec", None) for item in items)

@@ -37,13 +37,8 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
     """The shell command that runs one test of this run and asks its recommender the same.
 
     Run it in the folder in which this run began. It contains no workers, no files to write and no
-    keys. If a spec contains what looks like a key, there is no command.
-
-    Args:
-        item: The test.
-        settings: The settings of the run.
-        replayable: Whether all answers are on disk, so that no call is needed.
-        shrink: Calls that it spends on smallest examples, if not as many as this run.
+    keys. If a spec contains what looks like a key, there is no command. A command to `shrink` spends
+    so many calls on smallest examples.
     """
     config = item.config
     options = {option.name: (option, value) for option, value in changed(config).items()}

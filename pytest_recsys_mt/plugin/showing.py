@@ -35,12 +35,7 @@ POSTED_EVERY = 0.5
 
 
 class Posted:
-    """Writes how far a worker is to a file, which the controller reads.
-
-    Args:
-        path: The file.
-        progress: Of the worker.
-    """
+    """Writes how far a worker is to a file, which the controller reads."""
 
     every = POSTED_EVERY
 
@@ -84,10 +79,6 @@ class Showing:
     """A pytest plugin that shows the progress of a run.
 
     It begins with the first test that asks a recommender: other runs show nothing and have no thread.
-
-    Args:
-        config: Of the run.
-        progress: Of this process.
     """
 
     def __init__(self, config: pytest.Config, progress: Progress) -> None:

@@ -52,8 +52,6 @@ class Begun:
     """A test that was begun before pytest came to it.
 
     Attributes:
-        running: Its verdicts.
-        recsys: The recommender that it gets, with all that was asked of it.
         body: Its body, if that has begun too, and what the body said.
     """
 

@@ -78,11 +78,7 @@ class Below:
     """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
 
     Args:
-        stream: To the terminal.
-        line: The line; empty if there is nothing to show.
         after: Seconds after other output before the line is shown.
-        every: Seconds between two updates.
-        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -127,10 +123,7 @@ class Logged:
     """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
 
     Args:
-        stream: To the log.
-        line: The line; empty if there is nothing to show.
         column: How far the last line of other output in the log is.
-        every: Seconds between two lines.
     """
 
     def __init__(
@@ -157,11 +150,7 @@ class Logged:
 
 
 class Ticker:
-    """Shows the line again and again in a thread, until it is stopped.
-
-    Args:
-        shown: Where the line goes.
-    """
+    """Shows the line again and again in a thread, until it is stopped."""
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown

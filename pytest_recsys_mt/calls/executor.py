@@ -52,6 +52,7 @@ class Executor:
         ask: How calls are sent; without it, the subject asks its recommender in this process.
 
     Attributes:
+        here: Whether calls are sent by this process, in the order given.
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
     """
 
@@ -78,7 +79,7 @@ class Executor:
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers = Known()
-        self._here = ask is None
+        self.here = ask is None
         self.latest: dict[str, float] = {}
         self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
@@ -97,11 +98,6 @@ class Executor:
         The same tests then find all their answers there.
         """
         return self._kept == {True}
-
-    @property
-    def here(self) -> bool:
-        """Whether calls are sent by this process, in the order given."""
-        return self._here
 
     def execute(
         self,
@@ -293,7 +289,7 @@ class Executor:
                 self._take(subject, answered)
                 if self._ended(subject) and not ends:
                     # Calls in flight are paid for, so wait for them if the subject can.
-                    ends = self._here and subject.wind_down()
+                    ends = self.here and subject.wind_down()
                     if not ends:
                         return further
                 if then is None or ends:
@@ -305,7 +301,7 @@ class Executor:
                 else:
                     further += wanted
         finally:
-            if ask is None and self._here:
+            if ask is None and self.here:
                 self._note_in_flight(subject, calls)
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
@@ -325,7 +321,7 @@ class Executor:
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""
-        if self._budget is not None or ask is not None or not self._here:
+        if self._budget is not None or ask is not None or not self.here:
             return False
         if not subject.also(calls):
             return False

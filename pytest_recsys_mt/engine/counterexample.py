@@ -12,22 +12,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
 
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.shrinking import ddmin
+from pytest_recsys_mt.engine.shrinking import smaller
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
-from pytest_recsys_mt.requests import Item, Rating, Request
+from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict import Example, Verdict
-
-Part = TypeVar("Part")
 
 FRESH = 8
 """How many times a request is asked afresh, if the recommender is not deterministic."""
@@ -147,7 +145,7 @@ class _OneUser(Runner):
             whole._split,
             whole.design,
             whole.settings,
-            whole._executor,
+            whole.executor,
             purpose="counterexample",
         )
         self.cases = (case, case)
@@ -261,23 +259,9 @@ class _Search:
         request = case.request
         while True:
             before = request
-            request = self._fewer(case, request, request.history, _remembering)
-            request = self._fewer(case, request, request.candidates or (), _offering)
+            request = smaller(request, partial(self._shows, case))
             if self._ended or request == before:
                 return request
-
-    def _fewer(
-        self,
-        case: Case,
-        request: Request,
-        parts: tuple[Part, ...],
-        having: Callable[[Request, tuple[Part, ...]], Request],
-    ) -> Request:
-        """`request` with as few of `parts` as show the violation."""
-        best = request
-        for kept in ddmin(parts, lambda kept: self._shows(case, having(request, kept))):
-            best = having(request, kept)
-        return best
 
     def _shows(self, case: Case, request: Request) -> bool:
         """Whether the oracle still sees the violation on `request`; notes it as the best one then."""
@@ -337,14 +321,6 @@ class _Search:
             calls=0,
             minimal=False,
         )
-
-
-def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:
-    return request.replace(history=history)
-
-
-def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
-    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
 
 
 def _beyond(violated: Verdict, effect: float) -> bool:

@@ -190,9 +190,9 @@ class Plan(Executor):
                 self._controls[call.key] = (subject, call, price)
                 controls[call.key] = cached or self._made_up(subject, call)
                 continue
-            count = self._count(subject, call, cached, price)
+            self._count(subject, call, cached, price)
             self._given[call.key] = cached or self._made_up(subject, call)
-            if self._keep is not None and ask is None and self._is_sure(call, cached, count):
+            if self._keep is not None and ask is None and self._is_sure(call, cached):
                 self._keep.setdefault(subject.name, []).append((subject, call))
         free = price is not None and price.is_free and all(call.prompt is None for call in calls)
         if self._free and free:
@@ -239,7 +239,7 @@ class Plan(Executor):
         lasted = max(times, default=0.0) - min(times, default=0.0)
         return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
 
-    def _is_sure(self, call: Call, cached: Answer | None, count: Count) -> bool:
+    def _is_sure(self, call: Call, cached: Answer | None) -> bool:
         return cached is None and not call.again and self._nodeid not in self.bounded
 
     def _cached(self, subject: Subject, call: Call, anew: bool) -> Answer | None:
@@ -249,7 +249,7 @@ class Plan(Executor):
 
     def _count(
         self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
-    ) -> Count:
+    ) -> None:
         beside = CONFIRMING if call.again else CONTROLLING if call.purpose == CONTROL else ""
         name = subject.name
         counts = [self.counts.setdefault((beside or self._suite, name), Count(price=price))]
@@ -268,4 +268,3 @@ class Plan(Executor):
             count.tests.add(self._nodeid)
             count.cached += cached is not None
             count.add(prompt, counted, 0 if cached is not None else tokens.most_output(call))
-        return counts[0]

@@ -101,7 +101,7 @@ class Runner:
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
         self._split = split
-        self._executor = executor
+        self.executor = executor
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -139,7 +139,7 @@ class Runner:
     @property
     def latest(self) -> float | None:
         """When the latest batch of the recommender began in this run; None if none began."""
-        return self._executor.latest.get(self.subject.name)
+        return self.executor.latest.get(self.subject.name)
 
     @property
     def deterministic(self) -> bool:
@@ -175,7 +175,7 @@ class Runner:
         """The function that sends calls as `how` says; None for the usual way."""
         if how == "together":
             return None
-        if not self._executor.here:
+        if not self.executor.here:
             raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
         if how == "alone":
             if self.saves_calls:
@@ -269,7 +269,7 @@ class Runner:
             replace(self.subject.call(request, repeat=False), purpose=purpose)
             for request in requests
         ]
-        answers = self._executor.execute(self.subject, calls)
+        answers = self.executor.execute(self.subject, calls)
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:
             raise LimitReachedError(unasked)
@@ -289,27 +289,22 @@ class Runner:
 
     def texts_for(self, purpose: Purpose) -> Texts:
         """As `texts`, for another purpose."""
-        return Texts(self.subject.behind or self.subject, self._executor, purpose)
+        return Texts(self.subject.behind or self.subject, self.executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
         """Note that the current test uses results that are known already."""
         keys = (key for outcome in outcomes for key in outcome.keys)
-        self._executor.bill.causes.add(self.subject.name, keys, purpose)
+        self.executor.bill.causes.add(self.subject.name, keys, purpose)
 
     def execute(
         self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
     ) -> list[Answer]:
         """The answers of the recommender; see `Executor.execute`."""
-        return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
-
-    @property
-    def executor(self) -> Executor:
-        """Sends the calls."""
-        return self._executor
+        return self.executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
 
     def planned_again(self, calls: int) -> bool:
         """Whether the run is only planned: then calls are counted that a difference would cause."""
-        return self._executor.planned_again(self.subject, calls)
+        return self.executor.planned_again(self.subject, calls)
 
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
@@ -345,5 +340,5 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
-        self._executor.readings.note(self.subject.name, call.key, read)
+        self.executor.readings.note(self.subject.name, call.key, read)
         return read

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
+from pytest_recsys_mt.requests import Item, Request
+
 Part = TypeVar("Part")
 
 
@@ -41,6 +43,21 @@ def ddmin(
                 if grain == len(parts):
                     return
                 grain = min(2 * grain, len(parts))
+
+
+def smaller(request: Request, shows: Callable[[Request], bool]) -> Request:
+    """`request` with as little of its history, then of its candidates, as still shows it."""
+    shorter = request
+    for history in ddmin(request.history, lambda kept: shows(request.replace(history=kept))):
+        shorter = request.replace(history=history)
+    smallest = shorter
+    for offered in ddmin(request.candidates or (), lambda kept: shows(_offering(shorter, kept))):
+        smallest = _offering(shorter, offered)
+    return smallest
+
+
+def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
+    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
 
 
 def _split(parts: tuple[Part, ...], grain: int) -> list[tuple[Part, ...]]:

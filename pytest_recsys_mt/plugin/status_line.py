@@ -87,19 +87,17 @@ class Below:
         line: Callable[[], str],
         after: float = SHOWN_AFTER,
         every: float = SHOWN_EVERY,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.every = every
         self._stream = stream
         self._line = line
         self._after = after
-        self._clock = clock
-        self._hidden_at = clock()
+        self._hidden_at = time.monotonic()
         self._shown = ""
 
     def tick(self) -> None:
         """Show the line as it is now, unless something else was shown a moment ago."""
-        if not self._shown and self._clock() - self._hidden_at < self._after:
+        if not self._shown and time.monotonic() - self._hidden_at < self._after:
             return
         text = _fitting(self._line(), _columns(self._stream) - 1)
         if text and text != self._shown:
@@ -112,7 +110,7 @@ class Below:
         """Take the line away."""
         if self._shown:
             self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
-        self._shown, self._hidden_at = "", self._clock()
+        self._shown, self._hidden_at = "", time.monotonic()
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

@@ -60,20 +60,12 @@ def declares(asked: object, flag: Flag) -> bool:
 
 
 def promises_of(asked: object) -> frozenset[Promised]:
-    """The attribute ``promises``: a `Promised`, or several.
-
-    Raises:
-        RecommenderError: If it holds something else.
-    """
+    """The attribute ``promises``: a `Promised`, or several."""
     return _words(asked, "promises", get_args(Promised), "what a recommender may promise is")
 
 
 def ignored_by(asked: object) -> frozenset[Aspect]:
-    """The attribute ``ignores``: a part of a request (`Aspect`) that it does not read, or several.
-
-    Raises:
-        RecommenderError: If it holds something else.
-    """
+    """The attribute ``ignores``: a part of a request (`Aspect`) that it does not read, or several."""
     return _words(asked, "ignores", get_args(Aspect), "the parts of a request are")
 
 

@@ -24,9 +24,6 @@ UNREAD = 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
-    Args:
-        arguments: The arguments after the program's name; by default those of this process.
-
     Returns:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
         not run, 141 if nobody reads its output to the end, as a shell has it.

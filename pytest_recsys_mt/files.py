@@ -27,9 +27,6 @@ def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
 
     Only the owner can read the file unless `mode` says otherwise: most of these files hold users'
     profiles.
-
-    Raises:
-        OSError: If it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -58,14 +55,7 @@ def cache_folder_for(name: str) -> Path:
 
 
 def require_private(folder: Path) -> None:
-    """Check that only its owner, this user, can write into a folder.
-
-    Args:
-        folder: An existing folder; a link to a folder is one.
-
-    Raises:
-        CacheError: If another user can write into it, or owns it.
-    """
+    """Check that only its owner, this user, can write into a folder."""
     status = folder.stat()
     _require_owner(folder, status)
     if os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -76,11 +66,7 @@ def require_private(folder: Path) -> None:
 
 
 def require_own(*paths: Path) -> None:
-    """Check that the existing ones of these files and folders belong to this user.
-
-    Raises:
-        CacheError: If one belongs to another user, or is not a file or a folder.
-    """
+    """Check that the existing ones of these files and folders belong to this user."""
     for path in paths:
         try:
             status = path.lstat()

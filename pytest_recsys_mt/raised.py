@@ -29,8 +29,7 @@ MOST_COLUMNS = 500
 def traceback_of(error: BaseException) -> str:
     """The traceback of `error` and of its causes, without the plugin's frames, locals and keys.
 
-    Returns:
-        Lines of text; empty for an error that the plugin raises without a line of the user's code.
+    Empty for an error that the plugin raises without a line of the user's code.
     """
     told = traceback.TracebackException.from_exception(error, compact=True)
     own = [_strip(each) for each in _chain(told)]

@@ -55,11 +55,7 @@ def plain(value: object, lost: list[str], at: str = "") -> Any:
     """`value` as JSON data, with texts that are safe to print.
 
     Reasons hold exceptions of users' code, examples hold titles of users' data, and details are whatever a test gave.
-
-    Args:
-        value: Anything.
-        lost: Receives where a number is not finite; JSON has none for it, so None stands there.
-        at: Where `value` stands.
+    JSON has no number that is not finite: None stands there, and `lost` receives where.
     """
     match value:
         case str():

@@ -26,15 +26,7 @@ Rule = tuple[str, object, bool, str]
 
 
 def check(where: str, *rules: Rule) -> None:
-    """Check the arguments of a recommender, which come from a spec or from Python.
-
-    Args:
-        where: Whose arguments they are.
-        *rules: What holds for them.
-
-    Raises:
-        RecommenderError: If one does not fit; the first of them.
-    """
+    """Check the arguments of a recommender, which come from a spec or from Python; the first that does not fit is named."""
     for name, value, fits, allowed in rules:
         if not fits:
             raise RecommenderError(f"{where}: {name} must be {allowed}, got {value!r}")
@@ -51,11 +43,7 @@ def at_least(least: int, owner: object, *names: str) -> list[Rule]:
 
 
 def split(spec: str) -> tuple[str, dict[str, str]]:
-    """The spec without its parameters, and the parameters as text.
-
-    Raises:
-        RecommenderError: If a parameter is not ``key=value`` or is given twice.
-    """
+    """The spec without its parameters, and the parameters as text."""
     target, _, query = spec.partition("?")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
@@ -75,9 +63,6 @@ def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, An
 
     Each further dot of a key makes a mapping in the mapping. A value is JSON if it can be read as
     such, else text.
-
-    Raises:
-        RecommenderError: If a key has an empty part, or is both a value and a mapping.
     """
     found: dict[str, Any] = {}
     others = {key: text for key, text in given.items() if not key.startswith(f"{name}.")}
@@ -102,9 +87,6 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
     """The spec without ``cpus`` and ``gpus``, and the given ones of these two.
 
     They are the resources of each Ray actor, not parameters of the recommender.
-
-    Raises:
-        RecommenderError: If one is given twice, or is not a number; the cores must be above 0.
     """
     target, mark, query = spec.partition("?")
     found: dict[str, float] = {}
@@ -129,12 +111,7 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
 
 
 def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> Any:
-    """Call `factory` with the given parameters, each converted to the type its signature states.
-
-    Raises:
-        RecommenderError: If the factory has no such parameter, a value is not of its type, a
-            parameter without a default is missing, or the factory raises.
-    """
+    """Call `factory` with the given parameters, each converted to the type its signature states."""
     parameters = _parameters(factory, given, spec)
     unknown = [key for key in given if key not in parameters]
     if unknown:

@@ -39,13 +39,7 @@ def spoken(name: str) -> str:
 
 
 def measured_words(measures: str, metric: str | None, joint: bool) -> str:
-    """What a number measures, as words after "the".
-
-    Args:
-        measures: The words of the oracle; empty if it has none.
-        metric: The metric of a benchmark task.
-        joint: Whether the number is one of all users together, and so no mean.
-    """
+    """What a number measures, as words after "the"."""
     if measures or metric is None:
         return measures or "effect"
     return spoken(metric) if joint else f"mean {spoken(metric)}"
@@ -76,10 +70,8 @@ def group_in_words(group: Group) -> str:
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
-    Args:
-        subject: What made the promise, by its name.
-        state: A status, or ``known`` or ``mended``; see `gate.document.state_of`.
-        facts: `Verdict`'s attributes by their names; groups of users are plain data.
+    Beside a status, its state may be ``known`` or ``mended``; see `gate.document.state_of`. The facts are `Verdict`'s
+    attributes by their names, and groups of users are plain data.
     """
     metric = facts.get("metric")
     value, limit = (

@@ -18,10 +18,7 @@ class Difference(TypedDict):
     """How far a fault changed the answers, found by comparing them, whatever the tests said.
 
     Attributes:
-        answers: How many answers were compared.
-        differing: How many of them differ.
         lost: The mean loss of agreement (1 - RBO) over all of them.
-        users: How many users were asked.
         hit: Those of them with an answer that differs.
         p_value: Of the test that answers differ by no more than the recommender's own noise; None if it has
             none, so that each difference comes from the fault.
@@ -39,8 +36,6 @@ class Remedy(TypedDict):
     """The relation that is made to find a fault, and a test of it to paste.
 
     Attributes:
-        relation: What it is about.
-        code: The test.
         promised: What a recommender must declare in ``promises`` for it to apply; empty if nothing.
         asked: Tests of the suite that ask this already, and pass without the fault.
     """
@@ -55,15 +50,8 @@ class Trial(TypedDict):
     """One fault of one strength in one recommender.
 
     Attributes:
-        fault: As ``--recsys-fault`` names it.
-        model: The recommender.
-        does: What the fault does, in words that follow "the recommender".
-        fate: See `Fate`.
         reason: Why it counts as that, where it needs saying.
         cells: By the id of each test that passes without a fault.
-        remedy: What would find it; None if its author did not say.
-        made: Calls that its run made.
-        seconds: How long its run took.
     """
 
     fault: str
@@ -84,15 +72,9 @@ class Score(TypedDict):
     """The share of faults that the suite kills, of those that change answers.
 
     Attributes:
-        model: The recommender.
-        killed: How many are killed.
         faults: How many change answers: killed, survived or unclear.
-        share: Their ratio; None without faults.
         interval: Bounds of the share, by Clopper and Pearson.
-        confidence: Of the interval.
-        equivalent: How many change no answer.
         equivalent_killed: How many of those a test killed nevertheless: false alarms.
-        not_planted: How many could not be tried.
     """
 
     model: str
@@ -110,12 +92,9 @@ class Adequacy(TypedDict):
     """The whole document.
 
     Attributes:
-        arguments: pytest's arguments.
         tests: The tests that hold without a fault, or in part, in their order.
         partly: Those of them that hold in part, and are inconclusive in another.
         left_out: The others, which can kill nothing, and how they ended without a fault.
-        failing: Those of them that fail.
-        seconds: How long all runs took.
     """
 
     schema: str

@@ -35,14 +35,7 @@ UNMET = "it shows only where no test looks"
 def adequacy(
     arguments: Sequence[str], baseline: Run, runs: Sequence[tuple[Dose, Run]], seconds: float
 ) -> Adequacy:
-    """The whole document.
-
-    Args:
-        arguments: pytest's arguments.
-        baseline: The run without a fault.
-        runs: Those with a fault.
-        seconds: How long all of it took.
-    """
+    """The whole document."""
     record = baseline.record or {}
     tests, left_out = _tests(baseline)
     models = list(record["models"])
@@ -75,15 +68,7 @@ def adequacy(
 
 
 def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run) -> Trial:
-    """What became of one fault in one recommender.
-
-    Args:
-        dose: The fault.
-        run: The run with it.
-        model: The recommender.
-        tests: Those that hold without it, or in part.
-        baseline: The run without it.
-    """
+    """What became of one fault in one recommender."""
     record, sound = run.record or {}, baseline.record or {}
     cells: dict[str, Cell] = {}
     for test in tests:

@@ -30,11 +30,7 @@ pre { border: 1px solid var(--line); padding: .7rem; overflow-x: auto; }
 
 
 def require_jinja() -> None:
-    """Check that the library that fills the page is installed.
-
-    Raises:
-        MissingExtraError: If it is not; the text says how to install it.
-    """
+    """Check that the library that fills the page is installed."""
     try:
         import jinja2  # noqa: F401
     except ImportError as error:

@@ -54,11 +54,8 @@ class Run:
     """One run of the tests.
 
     Attributes:
-        record: As ``--recsys-json`` wrote it; None if there is none.
         outcomes: How each test ended, by its id: as pytest says, or `listening.PARTLY`.
-        seconds: How long it took.
         said: The first error of Python that it printed, else its last line.
-        kept: Whether it is an earlier run.
     """
 
     record: dict[str, Any] | None
@@ -69,13 +66,7 @@ class Run:
 
 
 class Runs:
-    """Runs the tests, and keeps what came of it.
-
-    Args:
-        arguments: pytest's arguments.
-        folder: Where the records and the output of all runs go.
-        first_kill: Whether each run may end at its first failed test.
-    """
+    """Runs the tests, and keeps what came of it."""
 
     def __init__(self, arguments: Sequence[str], folder: Path, *, first_kill: bool) -> None:
         self._arguments = list(arguments)
@@ -84,11 +75,7 @@ class Runs:
         self._basis = ""
 
     def baseline(self) -> Run:
-        """The run without a fault.
-
-        Raises:
-            FaultError: If it gives no record.
-        """
+        """The run without a fault."""
         self._begin()
         run = self._run(BASELINE, [])
         if run.record is None or not run.record["results"]:
@@ -124,12 +111,7 @@ class Runs:
         return run
 
     def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
-        """The runs with a fault, as they end.
-
-        Args:
-            doses: The faults.
-            jobs: How many runs at a time.
-        """
+        """The runs with a fault, as they end."""
         pool = ThreadPoolExecutor(jobs)
         try:
             waiting = {pool.submit(self._one, dose): dose for dose in doses}
@@ -139,11 +121,7 @@ class Runs:
             pool.shutdown(cancel_futures=True)
 
     def plan(self) -> dict[str, Any]:
-        """What the tests would ask without a fault; pytest's own plan goes to the terminal.
-
-        Raises:
-            FaultError: If pytest makes no plan.
-        """
+        """What the tests would ask without a fault; pytest's own plan goes to the terminal."""
         self._begin()
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)

@@ -19,21 +19,12 @@ class Answer(TypedDict, total=False):
     """One of five things, told apart by `error`, `not_applicable`, `unasked`, `lost`, or none of these.
 
     Attributes:
-        error: Why the call failed.
-        traceback: Of users' code that raised.
-        not_applicable: Why the recommender cannot serve the request.
         unasked: Why the call was not sent: a limit.
         lost: True for an attempt that gave no answer and may have been paid for.
-        items: Ids of a recommender's answer, best first.
-        entries: Its entries: text, kind, id.
-        text: The text of an answer.
-        how: How its list was found; see `requests.Recommendation`.
-        ambiguous: True if it has several lists of equal claims.
+        entries: Text, kind and id of each entry of an answer.
+        ambiguous: True if an answer has several lists of equal claims.
         usage: Tokens of the prompt and of the answer; None, or missing in a failed call: unknown.
             Where there are any, those of the thinking and those from the provider's cache follow.
-        finish_reason: Why a text ended.
-        model: The model that says it answered.
-        system_fingerprint: Its version, as it says.
         asked: When the batch of the call began, in Unix seconds.
         run: The run that asked: its answer counts as made, not as cached.
     """

@@ -44,17 +44,6 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
 
     A file holds requests to one model only, and at most as many as the API takes; further files are
     named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
-
-    Args:
-        path: Path of the first file.
-        planned: Distinct calls by the name of their model.
-
-    Returns:
-        The files to upload.
-
-    Raises:
-        RecommenderError: If a model has no Batch API.
-        CacheError: If a file cannot be written.
     """
     try:
         with written_whole(calls_file(path)) as calls:
@@ -77,19 +66,10 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
 def import_batch(
     cache: AnswerCache, output: Path, calls: Path, *, replace: bool = False
 ) -> Imported:
-    """Copy the answers of an output file of the Batch API into `cache`.
+    """Copy the answers of an output file of the Batch API into `cache`; its error file works too.
 
     Lines with a failed request, or with a request of another batch, are refused; the others are
     imported.
-
-    Args:
-        cache: The cache that receives the answers.
-        output: The output file of the API; its error file works too.
-        calls: The file that `write_batch` wrote.
-        replace: Whether an answer replaces another one in the cache for the same call.
-
-    Raises:
-        CacheError: If a file cannot be read, the calls are damaged, or the cache cannot be written.
     """
     asked = _asked(calls)
     imported = Imported()
@@ -158,11 +138,7 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
-    """The key and the answer in a line of an output file.
-
-    Raises:
-        ValueError: If there is no answer; the text says why.
-    """
+    """The key and the answer in a line of an output file; a `ValueError` says why there is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

@@ -31,15 +31,9 @@ class CallFact:
     """The result of one call in this run, or of one attempt at it.
 
     Attributes:
-        state: See `State`.
-        prompt_tokens: Tokens of the prompt, as the answer reports them.
-        completion_tokens: Tokens of the answer, likewise.
         usd: What it cost in this run; None if unknown.
         cut_off: Whether something other than the model ended the answer.
-        again: See `Call.again`.
         at_most: The most it may have cost, in USD; None if there is no upper bound.
-        reasoning_tokens: Tokens of the answer that were spent on thinking.
-        cached_tokens: Tokens of the prompt that the provider took from its own cache.
     """
 
     state: State
@@ -63,7 +57,6 @@ class Drained(TypedDict):
     """What a process knows of its calls since it last said so: plain data.
 
     Attributes:
-        calls: The facts on each call, by its key.
         causes: Who asked for calls; also for calls whose facts come from another process.
     """
 
@@ -84,13 +77,7 @@ def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
 
 
 class Bill:
-    """Counts the calls of one process and what they cost.
-
-    Args:
-        prices: The prices of tokens.
-        budget: What the run may spend; None sets no limit.
-        causes: Who asks for calls.
-    """
+    """Counts the calls of one process and what they cost."""
 
     def __init__(self, prices: Prices, budget: Budget | None, causes: Causes) -> None:
         self._prices = prices

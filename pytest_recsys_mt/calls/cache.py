@@ -45,9 +45,6 @@ class Kept:
     """One answer with its question.
 
     Attributes:
-        key: SHA-256 of `call`.
-        call: The question, as plain data.
-        answer: The answer, as plain data.
         size: Characters of its row.
     """
 
@@ -61,17 +58,12 @@ class AnswerCache:
     """Answers by the key of their call, durable as soon as `put` returns.
 
     Args:
-        directory: Created if missing, for its owner alone.
         write: Whether answers may be written; if False, nothing in the folder changes.
 
     Attributes:
         refused: Rows that are damaged or foreign; they count as missing.
         unwritable: Why no answer can be written although answers can be read; empty if answers can
             be written.
-
-    Raises:
-        CacheError: If the folder cannot be used, if others may write to it, or if its content is
-            foreign.
     """
 
     def __init__(self, directory: Path, *, write: bool = True) -> None:
@@ -128,19 +120,11 @@ class AnswerCache:
                 ) from error
 
     def get(self, key: str) -> Answer | None:
-        """The answer stored under `key`, or None if there is no answer that can be trusted.
-
-        Raises:
-            CacheError: If the database cannot be read.
-        """
+        """The answer stored under `key`, or None if there is no answer that can be trusted."""
         return self.answers([key]).get(key)
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answers stored under `keys`, without those that cannot be trusted.
-
-        Raises:
-            CacheError: If the database cannot be read.
-        """
+        """The answers stored under `keys`, without those that cannot be trusted."""
         found: dict[str, Answer] = {}
         try:
             for key, mode, filename, value in (self._rows or self._reader).rows(keys):
@@ -153,16 +137,7 @@ class AnswerCache:
         return found
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """Store `answer` permanently.
-
-        Args:
-            key: The key of `call`.
-            call: The question, as plain data.
-            answer: Plain data.
-
-        Raises:
-            CacheError: If it cannot be written; the earlier content stays intact.
-        """
+        """Store `answer` permanently."""
         text = canonical(row_of(call, answer))
         with self._writing() as rows:
             rows.set(key, text, retry=True)
@@ -185,11 +160,7 @@ class AnswerCache:
             raise broken from error
 
     def rows(self) -> Iterator[tuple[int, Kept | None]]:
-        """All rows by number, in the order of their keys; None for a refused row.
-
-        Raises:
-            CacheError: If the database cannot be read.
-        """
+        """All rows by number, in the order of their keys; None for a refused row."""
         # Not diskcache's own iteration, which stops at the first row that its disk refuses.
         query = "SELECT rowid, key, raw, mode, filename, value FROM Cache ORDER BY key, raw"
         if not self._database.exists():
@@ -208,11 +179,7 @@ class AnswerCache:
             raise self._broken("read", error) from error
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove rows, by the numbers that `rows` gave them; all of them or none.
-
-        Raises:
-            CacheError: If the database cannot be written.
-        """
+        """Remove rows, by the numbers that `rows` gave them; all of them or none."""
         with self._writing(), contextlib.closing(self._connection()) as connection, connection:
             connection.executemany(
                 "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
@@ -220,11 +187,7 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold the lock `name` against other processes; a process that dies releases it.
-
-        Raises:
-            CacheError: If the folder cannot be written, or the lock file is foreign.
-        """
+        """Hold the lock `name` against other processes; a process that dies releases it."""
         from filelock import FileLock
 
         path = self.directory / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
@@ -274,9 +237,6 @@ def sound_answer(text: str, key: str) -> Answer:
     """The answer in the row `text`, if it is intact and answers the call of `key`.
 
     A row that stands there as `AnswerCache.put` wrote it is checked as text, its call is not read.
-
-    Raises:
-        ValueError: If it is not; the text says what is wrong.
     """
     # No string of a canonical text holds an unescaped quote, and no answer has a `call` of its own.
     answer, found, rest = text.removeprefix(_BEGIN).partition(_THEN_CALL)
@@ -296,11 +256,7 @@ def sound_answer(text: str, key: str) -> Answer:
 
 
 def sound_row(text: str, key: str) -> dict[str, Any]:
-    """The row in `text`, if it is intact and answers the call of `key`.
-
-    Raises:
-        ValueError: If it is not; the text says what is wrong.
-    """
+    """The row in `text`, if it is intact and answers the call of `key`; a `ValueError` says what is wrong."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -28,9 +28,7 @@ class Imported:
     """The result for the lines of a file.
 
     Attributes:
-        added: New answers.
         known: Answers that the cache already held in the same words.
-        differing: Answers that differ from the one in the cache for the same call.
         refused: Why lines were refused, as ``FILE:LINE: reason``.
     """
 
@@ -45,10 +43,7 @@ class Share:
     """The answers of one model in a cache.
 
     Attributes:
-        answers: Number of answers.
         size: Characters of their rows.
-        prompt_tokens: Tokens of their prompts, if their endpoint reported them.
-        completion_tokens: Tokens of the answers, likewise.
     """
 
     answers: int = 0
@@ -81,18 +76,9 @@ def matches(kept: Kept, model: str | None) -> bool:
 
 
 def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> int:
-    """Write the answers of `cache` to `path`, completely or not at all.
+    """Write the answers of `cache` to `path`, completely or not at all; returns their number.
 
-    Args:
-        cache: The cache to read.
-        path: A file of JSON lines; an existing file is replaced.
-        model: A pattern (``gpt-4o*``) for the names of models; None matches all.
-
-    Returns:
-        The number of written answers; refused rows are left out.
-
-    Raises:
-        CacheError: If the cache cannot be read or the file cannot be written.
+    Refused rows are left out.
     """
     count = 0
     try:
@@ -108,11 +94,7 @@ def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> i
 
 
 def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The lines of a file by their number, from 1: each a row with its key, or why it is refused.
-
-    Raises:
-        CacheError: If the file does not exist or cannot be read.
-    """
+    """The lines of a file by their number, from 1: each a row with its key, or why it is refused."""
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -126,15 +108,6 @@ def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> 
     """Copy the answers of a file into `cache`.
 
     A damaged line is refused, the others are imported. They become visible together, at the end.
-
-    Args:
-        cache: The cache that receives the answers.
-        path: A file that `write_answers` wrote.
-        replace: Whether an answer replaces another one in the cache for the same call.
-
-    Raises:
-        CacheError: If the file cannot be read, or the cache cannot be written; then nothing is
-            imported.
     """
     imported = Imported()
     with cache.together():
@@ -154,14 +127,7 @@ def take(
     *,
     replace: bool,
 ) -> None:
-    """Copy one answer into `cache`, and count it.
-
-    Args:
-        cache: The cache that receives it.
-        imported: The counts.
-        row: The key, the call and the answer.
-        replace: Whether it replaces another answer to the call.
-    """
+    """Copy one answer, with its key and its call, into `cache`, and count it."""
     key, call, answer = row
     there = cache.get(key)
     if there is not None:
@@ -176,11 +142,7 @@ def take(
 
 
 def keys_in(path: Path) -> set[str]:
-    """The keys of all answers in a file.
-
-    Raises:
-        CacheError: If a line of it cannot be read.
-    """
+    """The keys of all answers in a file."""
     keys = set()
     for number, row in read_answers(path):
         if isinstance(row, str):
@@ -190,11 +152,7 @@ def keys_in(path: Path) -> set[str]:
 
 
 def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
-    """The content of `cache` by model and host, and the number of its refused rows.
-
-    Raises:
-        CacheError: If the cache cannot be read.
-    """
+    """The content of `cache` by model and host, and the number of its refused rows."""
     found: dict[tuple[str, str], Share] = {}
     refused = 0
     for _, kept in cache.rows():

@@ -20,12 +20,10 @@ class Call:
     """One question as it is sent.
 
     Attributes:
-        key: SHA-256 of `content`, in hexadecimal.
         content: Everything that the answer may depend on, as plain JSON data: the model, its
             parameters, the question, the seed and the number of the replicate.
         request: The request, with its replicate number; None for a test's own prompt.
         prompt: What a text model reads; None for other recommenders.
-        purpose: Why it is asked; the answer does not depend on it.
     """
 
     key: str

@@ -41,7 +41,6 @@ class Cause(NamedTuple):
         place: The place of the test among the tests of the run; infinity after the last test.
         purpose: The place of the purpose in `PURPOSES`.
         suite: The suite of the test; empty after the last test.
-        model: The name of the recommender that is asked.
     """
 
     place: float

@@ -23,12 +23,7 @@ Value = TypeVar("Value")
 
 
 def canonical(value: Any) -> str:
-    """`value` as JSON text, the same for equal values.
-
-    Raises:
-        TypeError: If `value` holds anything that is not plain data.
-        ValueError: If it holds NaN or an infinity.
-    """
+    """`value` as JSON text, the same for equal values."""
     return _ENCODER.encode(value)
 
 
@@ -56,8 +51,6 @@ class Content(Mapping[str, Any]):
     """Everything that the answer to a request may depend on.
 
     Attributes:
-        model: The recommender and its parameters.
-        request: The request, with its replicate number.
         repeat: Whether it is asked anew even if the same replicate was asked before.
         how: In what different way it is sent, if the answer may depend on that: ``asked`` and ``before``.
     """
@@ -107,11 +100,7 @@ class Content(Mapping[str, Any]):
 
 
 def plain_request(request: Request) -> dict[str, Any]:
-    """`request` as plain JSON data.
-
-    Raises:
-        RelationError: If an edit is not a dataclass, so that its fields are unknown.
-    """
+    """`request` as plain JSON data."""
     offered = request.candidates
     return {
         "user": request.user,
@@ -170,12 +159,7 @@ def _always(value: object) -> bool:
 def _once(
     most: int, fixed: Callable[[Any], bool] = _always
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Write the text of an object once, and keep the latest `most` with their objects.
-
-    Args:
-        most: How many are kept.
-        fixed: Whether nothing in it can be changed in place; if not, it is written each time.
-    """
+    """Write the text of an object once, and keep the latest `most`; an object that is not `fixed` is written each time."""
 
     def of(write: Callable[[Value], str]) -> Callable[[Value], str]:
         kept = lru_cache(most)(lambda same: write(same.value) if fixed(same.value) else "")

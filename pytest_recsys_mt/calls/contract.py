@@ -26,8 +26,6 @@ class Contract:
     """The return value that a method owes for its input.
 
     Attributes:
-        call: The method as it is called.
-        kind: Type of each answer.
         one: The input that each answer is for.
         wrap: How to fix a wrong return value, by its type.
     """
@@ -43,11 +41,7 @@ class Contract:
         )
 
     def held(self, found: Any, asked: int) -> Sequence[Any]:
-        """The return value of the method, if it has as many answers as inputs.
-
-        Raises:
-            RecommenderError: If it has not.
-        """
+        """The return value of the method, if it has as many answers as inputs."""
         if isinstance(found, str | bytes | Mapping) or not hasattr(type(found), "__getitem__"):
             raise RecommenderError(
                 f"{self.call} returned {shown(found)}; {self}{self._step(found)}"

@@ -42,11 +42,7 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
 
     # diskcache is not typed: pyright infers the types of its methods from their code.
     def put(self, key: Any) -> tuple[str, bool]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Check a key before it is written.
-
-        Raises:
-            CacheError: If it is not text.
-        """
+        """Check a key before it is written."""
         if type(key) is not str:
             raise CacheError(f"a cache key is text, got {key!r}")
         return key, True
@@ -57,11 +53,7 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, value: Any, read: bool, key: Any = None
     ) -> tuple[int, int, None, str | bytes]:
-        """Check a value and compress it; any length stays inside the database.
-
-        Raises:
-            CacheError: If it is not text.
-        """
+        """Check a value and compress it; any length stays inside the database."""
         if read or type(value) is not str:
             raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
         return 0, MODE_RAW, None, compressed(value)
@@ -86,22 +78,14 @@ class Database(diskcache.Cache):  # type: ignore[misc]
 
 
 def sound_key(key: Any, raw: Any) -> str:
-    """A key of a row.
-
-    Raises:
-        RefusedError: If the key is foreign.
-    """
+    """A key of a row; a foreign one is refused."""
     if not raw or type(key) is not str:
         raise RefusedError("its key is not text")
     return key
 
 
 def sound_value(mode: Any, filename: Any, value: Any) -> str:
-    """The value of a row.
-
-    Raises:
-        RefusedError: If the value is foreign.
-    """
+    """The value of a row; a foreign one is refused."""
     if mode != MODE_RAW or filename is not None:
         raise RefusedError("its value is not in its row")
     if type(value) is bytes:
@@ -139,11 +123,7 @@ def rows_of(connection: sqlite3.Connection, keys: Sequence[str]) -> Iterator[Row
 
 
 class Reader:
-    """Reads a database without changing its folder.
-
-    Args:
-        path: Path of the database; the file may appear later.
-    """
+    """Reads a database, which may appear later, without changing its folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -153,11 +133,7 @@ class Reader:
         self._opened: tuple[object, ...] = ()
 
     def rows(self, keys: Sequence[str]) -> list[Row]:
-        """The rows of `keys`, in no order; none for a key without a row.
-
-        Raises:
-            Exception: One of `FAULTS`, if the database cannot be read.
-        """
+        """The rows of `keys`, in no order; none for a key without a row."""
         with self._lock:
             state = self._state()
             if not state:

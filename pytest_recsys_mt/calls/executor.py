@@ -48,21 +48,12 @@ class Executor:
     """Sends each call at most once in a run; a failed call is sent once more.
 
     Args:
-        cache: Stores answers beyond the run.
-        mode: ``auto`` takes an answer from the cache, else asks; ``replay`` never asks;
-            ``refresh`` always asks.
         run: Name of this run, shared by its workers: an answer made in it is fresh for all.
         ask: How calls are sent; without it, the subject asks its recommender in this process.
-        prices: The prices of tokens.
-        budget: What the run may spend; without it, there is no limit.
-        progress: Counts the calls while they are sent.
-        causes: Who asks for calls.
 
     Attributes:
+        here: Whether calls are sent by this process, in the order given.
         latest: When the latest batch of each recommender began, in Unix seconds, by its name.
-        bill: The facts and the cost of all calls.
-        failures: The errors that users' code raised.
-        readings: What was read in answers, by those who read them.
     """
 
     def __init__(
@@ -88,7 +79,7 @@ class Executor:
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._answers = Known()
-        self._here = ask is None
+        self.here = ask is None
         self.latest: dict[str, float] = {}
         self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
@@ -108,11 +99,6 @@ class Executor:
         """
         return self._kept == {True}
 
-    @property
-    def here(self) -> bool:
-        """Whether calls are sent by this process, in the order given."""
-        return self._here
-
     def execute(
         self,
         subject: Subject,
@@ -128,20 +114,12 @@ class Executor:
         of the run is reached has the answer ``{"unasked": reason}``. So has a call that was not
         sent because its answer could not be written to disk. Calls are sent in the given order. All
         answers carry the time at which they were sent, ``asked``: answers with the same time were sent
-        together.
-
-        Args:
-            subject: The subject to ask.
-            calls: The calls.
-            anew: Whether to ignore answers of earlier runs.
-            ask: How these calls are sent, if not as all others.
-            then: Returns further calls to the same subject. They are sent as soon as there is room,
-                within this batch if the subject can take them.
+        together. With `anew`, answers of earlier runs are ignored. What `then` returns is sent to the
+        same subject as soon as there is room, within this batch if the subject can take it.
 
         Raises:
             UnknownError: Within `only_known`, if an answer is missing.
             MissingAnswerError: In replay mode, if an answer is not in the cache.
-            CacheError: If the cache cannot be read.
         """
         if subject.behind is not None:
             return self._passed_on(subject, calls, ask)
@@ -301,11 +279,7 @@ class Executor:
     def _put_batch(
         self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
     ) -> list[Call]:
-        """Send calls, and append to them those that follow and can join.
-
-        Returns:
-            Those that follow and cannot.
-        """
+        """Send calls, and append to them those that follow and can join; returns those that cannot."""
         arrivals = (ask or self._ask)(subject, tuple(calls))
         further: list[Call] = []
         ends = False
@@ -315,7 +289,7 @@ class Executor:
                 self._take(subject, answered)
                 if self._ended(subject) and not ends:
                     # Calls in flight are paid for, so wait for them if the subject can.
-                    ends = self._here and subject.wind_down()
+                    ends = self.here and subject.wind_down()
                     if not ends:
                         return further
                 if then is None or ends:
@@ -327,7 +301,7 @@ class Executor:
                 else:
                     further += wanted
         finally:
-            if ask is None and self._here:
+            if ask is None and self.here:
                 self._note_in_flight(subject, calls)
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
@@ -347,7 +321,7 @@ class Executor:
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""
-        if self._budget is not None or ask is not None or not self._here:
+        if self._budget is not None or ask is not None or not self.here:
             return False
         if not subject.also(calls):
             return False

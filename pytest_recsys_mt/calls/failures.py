@@ -23,14 +23,7 @@ class Failure:
 
     Attributes:
         key: The same for the same lines and recommender, on every worker.
-        model: The recommender whose code failed.
-        error: The error of the first call, in one line.
-        asked: The question of the first call.
-        traceback: The traceback of the first call.
-        request: The request of the first call; None for other calls and other code.
         smallest: How to ask that again, in words and code; empty until somebody has found out.
-        calls: Number of calls that failed there.
-        users: The users of these calls.
     """
 
     key: str
@@ -75,13 +68,7 @@ class Failures:
         self._by_error: dict[tuple[str, str], Failure] = {}
 
     def add(self, model: str, answer: Answer, call: Call | None = None) -> None:
-        """Record a failed answer, if it has a traceback.
-
-        Args:
-            model: The recommender that answered.
-            answer: The answer, with its ``error`` and ``traceback``.
-            call: The call; None for code that ran outside a call.
-        """
+        """Record a failed answer, if it has a traceback; code outside a call has no `call`."""
         error, traceback = answer.get("error", ""), answer.get("traceback")
         if not traceback:
             return
@@ -96,15 +83,7 @@ class Failures:
 
     @contextlib.contextmanager
     def outside_calls(self, model: str, what: str) -> Iterator[None]:
-        """Record errors that users' code raises inside, outside of any call.
-
-        Args:
-            model: The recommender whose code runs.
-            what: The code, for the message.
-
-        Raises:
-            OwnCodeError: If the code raises.
-        """
+        """Record what users' code raises inside, outside of any call, and raise it as an `OwnCodeError`."""
         try:
             yield
         except (NotApplicable, RecsysError):
@@ -117,10 +96,7 @@ class Failures:
     def named_in(self, text: str, model: str) -> list[Failure]:
         """The failures whose error occurs in the text of a test, each once.
 
-        Args:
-            text: The text of the test.
-            model: The recommender under test. Equal errors of other recommenders are left out,
-                unless the text names these recommenders.
+        Equal errors of other recommenders than `model` are left out, unless the text names these.
         """
         found = {id(each): each for (_, error), each in self._by_error.items() if error in text}
         known = [each for each in found.values() if each.model == model or each.model in text]

@@ -18,8 +18,6 @@ class Limits:
 
     Attributes:
         calls: Calls sent, including failed ones.
-        tokens: Tokens of prompts and answers.
-        usd: Their cost.
     """
 
     calls: int | None = None
@@ -35,10 +33,6 @@ class Budget:
 
     The account is a small file that all workers of a run share. The worker that holds the lock of
     the calls opens it, spends, and closes it. Answers from the cache cost nothing.
-
-    Args:
-        limits: The limits of the run.
-        path: Path of the run's own account.
     """
 
     def __init__(self, limits: Limits, path: Path) -> None:
@@ -50,11 +44,7 @@ class Budget:
         self._untold = ""
 
     def open(self) -> None:
-        """Read what the other workers have spent.
-
-        Raises:
-            CacheError: If it cannot be read or is foreign.
-        """
+        """Read what the other workers have spent."""
         require_own(self._path)
         try:
             spent = json.loads(self._path.read_text(encoding="utf-8"))
@@ -103,10 +93,8 @@ class Budget:
         """How many of the next calls may be sent at once; at least 1 while no limit is reached.
 
         Calls are sent in batches whose calls together take at most what is left. So tokens and cost
-        cannot run far beyond their limits before the next check.
-
-        Args:
-            expected: The tokens and the USD that each call in turn may take.
+        cannot run far beyond their limits before the next check. Each call is expected to take so many
+        tokens and so many USD.
         """
         if self.reached:
             return 0

@@ -16,13 +16,7 @@ MARK = "made up for a plan, "
 
 
 def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answer:
-    """A valid answer to a call.
-
-    Args:
-        call: The call.
-        deterministic: Whether all replicates of a question get the same answer.
-        catalogue: What can be recommended if the request names no candidates.
-    """
+    """A valid answer to a call; if `deterministic`, the same for all replicates of a question."""
     asked = {**call.content, "replicate": 0, "seed": 0, "repeat": False} if deterministic else None
     draw = random.Random(repr(asked) if asked else call.key)
     request, prompt = call.request, call.prompt

@@ -44,11 +44,7 @@ class Patience:
         self._where: TracebackType | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `function` returns.
-
-        Raises:
-            NoAnswerError: If it takes too long, or if earlier calls took too long.
-        """
+        """What `function` returns; a `NoAnswerError` if it takes too long, or earlier calls did."""
         if self._seconds is None:
             return function(*args, **kwargs)
         late = f"gave no answer within {self._seconds:g} s (--recsys-timeout)"

@@ -25,15 +25,10 @@ HEADER = """\
 
 
 def prices_of(path: Path) -> dict[str, Price]:
-    """The prices in a file, each with a date and a source.
+    """The prices in a file: LiteLLM's ``model_prices_and_context_window.json``, or a TOML file of ours.
 
-    Args:
-        path: LiteLLM's ``model_prices_and_context_window.json``, or a TOML file of ours. Prices
-            without a date get the day on which the file was changed last, those without a source
-            the name of the file.
-
-    Raises:
-        PriceError: If the file cannot be read, or is neither.
+    Prices without a date get the day on which the file was changed last, those without a source the
+    name of the file.
     """
     text = text_of(path)
     found = _litellm(text, path) if path.suffix == ".json" else prices_in(text, str(path))
@@ -45,14 +40,7 @@ def prices_of(path: Path) -> dict[str, Price]:
 
 
 def as_toml(prices: Mapping[str, Price]) -> str:
-    """Prices as the text of a TOML file of ours.
-
-    Args:
-        prices: By the name of the model or the spec of the recommender.
-
-    Returns:
-        One table for each, in the order of their names, below a comment.
-    """
+    """Prices, by the name of the model or the spec of the recommender, as the text of a TOML file of ours."""
     tables = [HEADER]
     for name, price in sorted(prices.items()):
         said = {field.name: getattr(price, field.name) for field in fields(price)}

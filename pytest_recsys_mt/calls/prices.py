@@ -25,8 +25,6 @@ class Price:
     Attributes:
         input: USD for a million prompt tokens.
         output: USD for a million tokens of answers.
-        date: The date of the price.
-        source: The source of the price.
         cached_input: USD for a million prompt tokens that the provider served from its cache; None
             if that price is unknown.
     """
@@ -45,13 +43,9 @@ class Price:
     def usd(
         self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0
     ) -> float:
-        """The cost of these tokens.
+        """The cost of these tokens; the cached ones are among those of prompts.
 
-        Args:
-            prompt_tokens: Tokens of prompts, cached ones included.
-            completion_tokens: Tokens of answers.
-            cached_tokens: How many of the prompt tokens the provider served from its cache. They
-                cost as any other if they have no price of their own.
+        They cost as any other if they have no price of their own.
         """
         cached = self.input if self.cached_input is None else self.cached_input
         prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached
@@ -63,12 +57,7 @@ FREE = Price(0.0, 0.0)
 
 
 class Prices:
-    """Prices by model.
-
-    Args:
-        own: The user's prices, by the spec of a recommender or the name of a model; they take
-            precedence.
-    """
+    """Prices by model; the user's `own`, by the spec of a recommender or the name of a model, come first."""
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
         self._own = dict(own or {})
@@ -77,11 +66,7 @@ class Prices:
 
     @classmethod
     def load(cls, path: Path | None) -> Prices:
-        """The prices that come with this package, and those of a file of the user's.
-
-        Raises:
-            PriceError: If the file cannot be read, or a table in it is not a price.
-        """
+        """The prices that come with this package, and those of a file of the user's."""
         return cls() if path is None else cls(prices_in(text_of(path), str(path)))
 
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
@@ -89,10 +74,6 @@ class Prices:
 
         The user's prices are looked up by the spec, by the spec without its parameters, and by the
         name of the model. Models in this process are free: built-in recommenders and ``hf:``.
-
-        Args:
-            spec: The spec of the recommender, as given on the command line.
-            identity: The model in its calls (`calls.Call.content`).
         """
         model, host = identity.get("model"), identity.get("host")
         for name in (spec, spec.partition("?")[0], model):
@@ -112,11 +93,7 @@ def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
 
 
 def text_of(path: Path) -> str:
-    """The text of a price file.
-
-    Raises:
-        PriceError: If it cannot be read.
-    """
+    """The text of a price file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -125,11 +102,7 @@ def text_of(path: Path) -> str:
 
 
 def prices_in(text: str, where: str) -> dict[str, Price]:
-    """The prices in the text of a TOML file.
-
-    Raises:
-        PriceError: If it is not TOML, or a table in it is not a price.
-    """
+    """The prices in the text of a TOML file."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -22,11 +22,7 @@ class Phase:
     """Something that takes its time: a test, a training, the loading of data.
 
     Attributes:
-        name: What it is.
-        began: When, on the progress' clock.
         detail: How far it is, in its own words; empty where calls say it.
-        wanted: Calls wanted so far.
-        answered: Those that were answered.
     """
 
     name: str
@@ -41,13 +37,7 @@ class Standing:
     """How far one process is, as plain data, so that a worker can post it.
 
     Attributes:
-        name: The phase.
-        detail: How far it is, in its own words.
-        seconds: How long it has taken.
-        wanted: Calls wanted so far in it.
-        answered: Those that were answered.
         left: Seconds that the other calls will take; None if unknown.
-        rate: Answers a second.
         more: What else is known, the most important first.
     """
 
@@ -62,11 +52,7 @@ class Standing:
 
 
 class Progress:
-    """Counts the calls of a process and knows what it is doing.
-
-    Args:
-        clock: Returns the time in seconds.
-    """
+    """Counts the calls of a process and knows what it is doing."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -83,11 +69,7 @@ class Progress:
 
     @contextlib.contextmanager
     def doing(self, name: str) -> Iterator[None]:
-        """A phase: what is done inside. It may be part of another one.
-
-        Args:
-            name: What it is, as the line shows it.
-        """
+        """A phase: what is done inside. It may be part of another one."""
         self._phases.append(Phase(one_line(name), self._clock()))
         try:
             yield
@@ -100,13 +82,7 @@ class Progress:
             self._phases[-1].detail = one_line(detail)
 
     def at_most(self, calls: float | None, usd: float | None, why: str) -> None:
-        """Show how much of an upper bound is used; of several bounds, of the smallest.
-
-        Args:
-            calls: The most calls that the run makes; None if unknown.
-            usd: The most that they cost; None if unknown.
-            why: Who says so, as the line shows it: ``planned`` or ``allowed``.
-        """
+        """Show how much of an upper bound is used, ``planned`` or ``allowed``; of several, of the smallest."""
         self._most_calls = min(self._most_calls, (math.inf if calls is None else calls, why))
         self._most_usd = min(self._most_usd, (math.inf if usd is None else usd, why))
 
@@ -184,11 +160,7 @@ class Progress:
 
 
 def line(standings: Sequence[Standing]) -> str:
-    """How far the processes are, as one line, the most important first: a narrow terminal cuts the end.
-
-    Args:
-        standings: Of all processes that do something; the line is empty without one.
-    """
+    """How far the processes are, as one line, the most important first: a narrow terminal cuts the end."""
     if not standings:
         return ""
     asking = [each for each in standings if each.wanted]

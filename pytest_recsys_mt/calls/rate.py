@@ -14,11 +14,7 @@ LEAST = 50
 
 
 class Rate:
-    """The rate of the answers to one batch of calls.
-
-    Args:
-        clock: Returns the time in seconds.
-    """
+    """The rate of the answers to one batch of calls."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

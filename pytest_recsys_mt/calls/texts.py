@@ -13,16 +13,7 @@ from pytest_recsys_mt.requests import Completion, Prompt
 
 
 class Texts:
-    """Sends prompts to a text model through the cache, the limits and the counts of the run.
-
-    Args:
-        subject: The model, fitted.
-        executor: Sends the calls.
-        purpose: Why it is asked.
-
-    Raises:
-        NotApplicable: If the model reads no text.
-    """
+    """Sends prompts to a text model through the cache, the limits and the counts of the run."""
 
     def __init__(self, subject: Subject, executor: Executor, purpose: Purpose = "question") -> None:
         if not isinstance(subject, TextSubject):

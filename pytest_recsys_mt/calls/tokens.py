@@ -56,10 +56,7 @@ def most_output(call: Call) -> int | None:
 def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[int, int, bool]:
     """The tokens of a call's prompt, the most of its answer, and whether the model sets that limit.
 
-    Args:
-        subject: The subject that receives the call.
-        call: The call; without a prompt, its tokens are unknown.
-        answer: The answer to it, which may exceed the limit.
+    The answer, if it is there, may exceed the limit. Without a prompt, the tokens are unknown.
     """
     prompt, _ = prompt_tokens(subject, call)
     limit, text = most_output(call), (answer or {}).get("text")

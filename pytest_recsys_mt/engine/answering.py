@@ -16,11 +16,7 @@ from pytest_recsys_mt.engine.run import Run
 
 
 def main(out: int) -> None:
-    """Answer the order on standard input.
-
-    Args:
-        out: The file that the answers are written to, as JSON, in the order of the requests.
-    """
+    """Answer the order on standard input: as JSON in the file `out`, in the order of the requests."""
     order = pickle.load(sys.stdin.buffer)
     with os.fdopen(out, "w") as file:
         json.dump(_answers(order), file)

@@ -31,7 +31,6 @@ class Case:
     """One user's request, and further facts about the user.
 
     Attributes:
-        request: The request as a recommender receives it.
         held_out: Ids of the items held out for the user, which no recommender sees.
         past: Ids of all items that the user has in the training data, oldest first.
     """
@@ -58,8 +57,6 @@ class Split:
     """Leave-one-out: every user's latest interaction is held out, the rest is for training.
 
     Attributes:
-        dataset: The whole dataset.
-        seed: Root of the sampling of users and candidates.
         unit: An attribute of users; of all who share its value one is drawn, at random. Whoever lacks it is drawn alone.
         draw: Number of the sample of users; above 0 if an earlier sample was not like all users.
         recall: Returns the top lists of every request, one per recommender, best first; for designs
@@ -144,11 +141,7 @@ class Split:
         return {}
 
     def cases(self, design: Design) -> tuple[Case, ...]:
-        """The requests of a design; more users only add requests.
-
-        Raises:
-            DataError: If fewer than two users have a history, or the catalogue is too small.
-        """
+        """The requests of a design; more users only add requests."""
         users = self.users(design)
         if len(users) < 2:
             raise DataError(
@@ -267,12 +260,7 @@ class Split:
 
 
 def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
-    """The first item of each list, then the second of each, and so on, each item once.
-
-    Args:
-        lists: Item ids, best first.
-        most: Items to take.
-    """
+    """The first item of each list, then the second of each, and so on, each item once."""
     dealt = (item for place in zip_longest(*lists) for item in place if item is not None)
     return tuple(dict.fromkeys(dealt))[:most]
 
@@ -286,10 +274,8 @@ class ShareSplit(Split):
 
     Attributes:
         fold: Number of the fold whose users are asked, from 0.
-        folds: Number of folds.
         share: Share of each user's interactions to hold out, in (0, 1); at least one interaction is
             held out, and at least one stays.
-        most: Largest number of users of one fold.
     """
 
     fold: int = 0

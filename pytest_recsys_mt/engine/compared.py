@@ -19,11 +19,7 @@ Lists = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Compared:
-    """Answers with and without the fault, to the same calls.
-
-    Args:
-        exact: Whether any difference comes from the fault.
-    """
+    """Answers with and without the fault, to the same calls; if `exact`, any difference comes from it."""
 
     def __init__(self, exact: bool) -> None:
         self._exact = exact

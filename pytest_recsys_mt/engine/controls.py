@@ -130,11 +130,7 @@ def _seen_in(side: Side) -> Aspect | None:
 
 
 def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
-    """Surrounds the questions: only what is known may be read, unless `_may_ask`.
-
-    Raises:
-        UnknownError: If a plan may not ask.
-    """
+    """Surrounds the questions: only what is known may be read, unless `_may_ask`."""
     if _may_ask(runner):
         return contextlib.nullcontext()
     if runner.settings.plan:
@@ -166,8 +162,7 @@ class _Control:
     def unread(self) -> Unread | None:
         """What the recommender does not read; None if it reads it.
 
-        Raises:
-            UnknownError: If the answers allow neither claim.
+        Answers that allow neither claim are an `UnknownError`.
         """
         context, most = self._context, self.runner.settings.controls
         users = self._source.applicable(self._followup)

@@ -12,22 +12,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
 
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.engine.shrinking import ddmin
+from pytest_recsys_mt.engine.shrinking import smaller
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
-from pytest_recsys_mt.requests import Item, Rating, Request
+from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict import Example, Verdict
-
-Part = TypeVar("Part")
 
 FRESH = 8
 """How many times a request is asked afresh, if the recommender is not deterministic."""
@@ -56,15 +54,10 @@ class Counterexample:
     """One user's smallest request found that still shows a violation.
 
     Attributes:
-        source: The request.
         followup: The transformed request; None if the oracle judges the source alone.
-        example: Both answers, and how far they agree.
         effect: The effect for this user on this request, in the unit of the margin; the mean of the
             fresh answers if it was asked afresh.
-        whole: The user's original request.
-        calls: Distinct calls that the search made.
         minimal: Whether nothing more can be left out; False if the search ended before.
-        ended: Why the search ended, in words.
     """
 
     source: Request
@@ -102,12 +95,8 @@ def smallest(
     The search reduces the history first, then the candidates (and `k` with them), in turn until
     neither shrinks further; it keeps at least one item of each. Calls are numbered as in the test,
     so a stochastic recommender gets the same replicates, and with a cache every search ends alike.
-
-    Args:
-        recsys: The runner that the test received.
-        verdict: The violated verdict.
-        limit: How many distinct calls may be sent, or looked up, beyond those of the test.
-        seconds: How long it may take; what is begun then is still waited for.
+    It may send, or look up, `limit` distinct calls beyond those of the test; what is begun when the
+    time is over is still waited for.
 
     Returns:
         The smallest request found within the limit; None if the user alone does not show the
@@ -133,11 +122,6 @@ class _Rationed(Wrapped):
         self.asked: set[str] = set()
 
     def call(self, request: Request, repeat: bool) -> Call:
-        """The call for `request`.
-
-        Raises:
-            _Spent: If it is a new call, and no calls are left.
-        """
         if self.fresh:
             request = request.replace(replicate=request.replicate + self.fresh * APART)
         call = self.origin.call(request, repeat)
@@ -161,7 +145,7 @@ class _OneUser(Runner):
             whole._split,
             whole.design,
             whole.settings,
-            whole._executor,
+            whole.executor,
             purpose="counterexample",
         )
         self.cases = (case, case)
@@ -243,9 +227,7 @@ class _Search:
     def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
         """`found` with the mean effect of fresh answers to `request`, and how often they showed it.
 
-        Returns:
-            None if they do not show the violation again; one without words on that if they cannot be
-            had.
+        None if they do not show the violation again; without words on that if they cannot be had.
         """
         effects: list[float] = []
         shown = 0
@@ -277,23 +259,9 @@ class _Search:
         request = case.request
         while True:
             before = request
-            request = self._fewer(case, request, request.history, _remembering)
-            request = self._fewer(case, request, request.candidates or (), _offering)
+            request = smaller(request, partial(self._shows, case))
             if self._ended or request == before:
                 return request
-
-    def _fewer(
-        self,
-        case: Case,
-        request: Request,
-        parts: tuple[Part, ...],
-        having: Callable[[Request, tuple[Part, ...]], Request],
-    ) -> Request:
-        """`request` with as few of `parts` as show the violation."""
-        best = request
-        for kept in ddmin(parts, lambda kept: self._shows(case, having(request, kept))):
-            best = having(request, kept)
-        return best
 
     def _shows(self, case: Case, request: Request) -> bool:
         """Whether the oracle still sees the violation on `request`; notes it as the best one then."""
@@ -353,14 +321,6 @@ class _Search:
             calls=0,
             minimal=False,
         )
-
-
-def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:
-    return request.replace(history=history)
-
-
-def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
-    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
 
 
 def _beyond(violated: Verdict, effect: float) -> bool:

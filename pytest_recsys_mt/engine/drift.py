@@ -45,12 +45,7 @@ class Again(Drained):
 def asked_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 
-    Args:
-        runner: The runner of one recommender.
-
-    Returns:
-        The result; None if no calls were sent separately from the source's, or if too few users
-        answered again.
+    None if no calls were sent separately from the source's, or if too few users answered again.
     """
     latest = runner.latest
     if latest is None or not runner.asked_apart:

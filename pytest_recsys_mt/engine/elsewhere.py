@@ -41,8 +41,6 @@ class Order:
     """The task of another process. Only the parent sends it to the child, as a pickle.
 
     Attributes:
-        settings: The settings of the run.
-        spec: The spec of the recommender.
         design: Decides what the recommender is fitted to, and its prompt.
         requests: The requests to answer, each with its replicate number and whether it is a repeat.
     """
@@ -59,11 +57,6 @@ class Elsewhere:
 
     The new process has other hashes of text and other addresses of objects. Anything that depends
     on them differs there.
-
-    Attributes:
-        settings: The settings of the run.
-        spec: The spec of the recommender.
-        design: The design of the requests.
     """
 
     settings: Settings

@@ -28,15 +28,6 @@ class Faulty(Wrapped):
     The answers of the sound recommender come through `send`, so from the cache where it has them. What this subject
     answers is kept for the run only: its keys are those of the sound one with the fault.
 
-    Args:
-        sound: The recommender, fitted.
-        dose: The fault.
-        training: What it is fitted to.
-        seed: Seed of the run.
-        replicates: Calls per user of a recommender that is not deterministic.
-        send: Asks the sound recommender.
-        at_hand: Its answers that cost nothing.
-
     Attributes:
         behind: The sound recommender. Only its calls count.
         probed: Whether it is being asked what no test asks, to see whether the fault shows there.
@@ -156,12 +147,7 @@ class Faulty(Wrapped):
 
 
 def _require_lists(made: Sequence[object], requests: int, fault: str) -> None:
-    """Refuse what the code of a fault may not answer.
-
-    Raises:
-        TypeError: If it is no `Recommendation`, or has items that are no ids.
-        ValueError: If there are too few or too many.
-    """
+    """Refuse what the code of a fault may not answer."""
     if len(made) != requests:
         raise ValueError(f"the fault {fault!r} gave {len(made)} answers to {requests} requests")
     for each in made:

@@ -23,9 +23,7 @@ class Given:
     def place(self, fingerprint: object) -> str:
         """What distinguishes a recommender from others of its name.
 
-        Args:
-            fingerprint: That of the recommender. Recommenders with one fingerprint are the same,
-                wherever they are given.
+        Recommenders with one fingerprint are the same, wherever they are given.
         """
         during = f" during {self.during}" if fingerprint is None and self.during else ""
         return f"{self.where}[{','.join(self.parameters)}]{during}"

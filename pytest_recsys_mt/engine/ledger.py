@@ -45,14 +45,10 @@ class RunningTest:
 
     Attributes:
         transformation: That of a metamorphic test; None for a test that uses the runner itself.
-        skip_inconclusive: Whether an asserted inconclusive verdict skips the test.
         shipped: Whether it is a test of a shipped suite. A promise that its users are too few to show does not apply to
             them: its limit is ours, and with other users the test says something.
         recsys: The runner, once the fixture made it.
-        model: Name of the recommender.
-        verdicts: In the order they were made.
         reason: Why the test was skipped before any verdict.
-        sides: Source and follow-up of a metamorphic test, once it received them.
         branches: In a plan, what verdicts on made-up answers say.
         ahead: Seconds for which this test asked what others wait for.
         beforehand: Seconds for which its body ran before the test.
@@ -128,12 +124,7 @@ class RunningTest:
         ]
 
     def shrink(self, limit: int, seconds: float = math.inf) -> None:
-        """Look for the smallest example of each unexpected violation.
-
-        Args:
-            limit: Calls to spend on each.
-            seconds: Time to spend on all.
-        """
+        """Look for the smallest example of each unexpected violation; the seconds are for all of them."""
         from pytest_recsys_mt.engine.counterexample import smallest
 
         if self.recsys is None:
@@ -165,9 +156,8 @@ class RunningTest:
     def held_to_verdicts(self) -> Iterator[None]:
         """Check the body of the test, which runs inside, against the verdicts it makes.
 
-        Raises:
-            pytest.fail.Exception: If it made no verdict, or one that does not hold.
-            pytest.skip.Exception: If no user could be asked, or an inconclusive verdict may skip.
+        It fails if it made none, or one that does not hold. It skips if no user could be asked, or if an
+        inconclusive verdict may skip.
         """
         __tracebackhide__ = True
         try:

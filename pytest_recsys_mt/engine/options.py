@@ -12,13 +12,8 @@ class Option:
     """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``.
 
     Attributes:
-        name: Its name.
-        default: Its value where it is not given.
         read: From the given text to the value; a `ValueError` says what is needed.
-        help: What it is for.
         metavar: The kind of its value; ``SPEC`` is a spec of a recommender.
-        on_command_line: Whether it has a switch.
-        in_ini: Whether it has a key in the ini file.
         repeatable: Whether it may be given again. The value is a tuple then.
         flag: Whether the switch takes no value.
         reproduced: Whether the command that reproduces a verdict contains it.
@@ -49,12 +44,9 @@ class Option:
 
 
 def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) -> Any:
-    """A field of the settings that options fill.
+    """A field of the settings that options fill: what `make` makes of their values.
 
-    Args:
-        *options: The options.
-        make: From their values, in their order, to the value of the field.
-        recorded: Whether answers or verdicts depend on it, so that the record names it.
+    Answers or verdicts depend on what is `recorded`, so the record names it.
     """
     default = make(*(option.default for option in options))
     return field(default=default, metadata={"options": options, "make": make, "recorded": recorded})

@@ -40,13 +40,10 @@ class Count:
 
     Attributes:
         tests: Ids of the tests that ask first.
-        calls: Number of calls.
-        cached: Calls whose answers are in the cache.
         prompt_tokens: Tokens of the calls to make.
         counted: Whether a tokenizer counted them; otherwise they are estimated.
         calibrated: Whether the estimate is in proportion to answers in the cache.
         output_tokens: The most tokens that their answers may have; None if the model names no limit.
-        price: The price of the model, if known.
     """
 
     tests: set[str] = field(default_factory=set)
@@ -87,7 +84,6 @@ class _Known:
 
     Attributes:
         reported: Tokens of their prompts, as they report them.
-        estimated: The estimate of these tokens.
         times: When calls were sent, by run, in Unix seconds.
     """
 
@@ -101,14 +97,6 @@ class Plan(Executor):
 
     Where an answer is in the cache it is given. So tests go on as they would, until all that they
     could ask is counted.
-
-    Args:
-        cache: The answers of earlier runs.
-        mode: As of an executor.
-        run: Name of this run.
-        prices: The prices of tokens.
-        catalogue: Returns all items.
-        keep: Whether to keep the calls for a file.
 
     Attributes:
         counts: The calls by suite and model.
@@ -202,9 +190,9 @@ class Plan(Executor):
                 self._controls[call.key] = (subject, call, price)
                 controls[call.key] = cached or self._made_up(subject, call)
                 continue
-            count = self._count(subject, call, cached, price)
+            self._count(subject, call, cached, price)
             self._given[call.key] = cached or self._made_up(subject, call)
-            if self._keep is not None and ask is None and self._is_sure(call, cached, count):
+            if self._keep is not None and ask is None and self._is_sure(call, cached):
                 self._keep.setdefault(subject.name, []).append((subject, call))
         free = price is not None and price.is_free and all(call.prompt is None for call in calls)
         if self._free and free:
@@ -251,7 +239,7 @@ class Plan(Executor):
         lasted = max(times, default=0.0) - min(times, default=0.0)
         return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
 
-    def _is_sure(self, call: Call, cached: Answer | None, count: Count) -> bool:
+    def _is_sure(self, call: Call, cached: Answer | None) -> bool:
         return cached is None and not call.again and self._nodeid not in self.bounded
 
     def _cached(self, subject: Subject, call: Call, anew: bool) -> Answer | None:
@@ -261,7 +249,7 @@ class Plan(Executor):
 
     def _count(
         self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
-    ) -> Count:
+    ) -> None:
         beside = CONFIRMING if call.again else CONTROLLING if call.purpose == CONTROL else ""
         name = subject.name
         counts = [self.counts.setdefault((beside or self._suite, name), Count(price=price))]
@@ -280,4 +268,3 @@ class Plan(Executor):
             count.tests.add(self._nodeid)
             count.cached += cached is not None
             count.add(prompt, counted, 0 if cached is not None else tokens.most_output(call))
-        return counts[0]

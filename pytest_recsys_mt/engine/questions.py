@@ -23,14 +23,9 @@ class Questions:
     """Requests of one side, by position of their case, each sent once per replicate.
 
     Attributes:
-        runner: Makes the calls.
-        requests: The requests.
-        first: Number of the first replicate.
         repeat: Whether to ask anew even if request and replicate equal the source's own.
         replicates: Number of replicates; None stands for the recommender's current number.
-        asked: How they are sent.
         before: The requests sent right before them, if any.
-        purpose: Why they are asked.
     """
 
     runner: Runner
@@ -75,10 +70,7 @@ def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
     """Calls in the order in which they are sent: users in blocks, each in a random order.
 
     So a change during the run affects all sides alike. Each replicate has other neighbours in its
-    batch, so the noise floor includes the noise of batch composition.
-
-    Args:
-        calls: Of any sides, each with the position of its case. Their keys serve as random numbers.
+    batch, so the noise floor includes the noise of batch composition. Keys serve as random numbers.
     """
     return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
 
@@ -86,14 +78,8 @@ def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
 def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
 
-    Sides that are not sent together are sent apart from the rest, in the given order.
-
-    Args:
-        *sides: The questions.
-        anew: Whether to ignore answers of earlier runs.
-
-    Returns:
-        The result of each request, by position, for each side.
+    Sides that are not sent together are sent apart from the rest, in the given order. The results of
+    each side are by position.
     """
     groups: dict[tuple[int, How], list[Questions]] = {}
     for each in sides:

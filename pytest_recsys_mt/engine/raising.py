@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 from pytest_recsys_mt.calls.failures import Failure, key_of
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.engine.shrinking import ddmin
-from pytest_recsys_mt.requests import Item, Rating, Request
-
-Part = TypeVar("Part")
+from pytest_recsys_mt.engine.shrinking import smaller
+from pytest_recsys_mt.requests import Item, Request
 
 MOST_CALLS = 200
 
 
 def smallest_raising(subject: Subject, failure: Failure, until: float) -> Request | None:
-    """Minimise the request of a failure.
+    """Minimise the request of a failure: the same lines raise the same kind of error.
 
-    Its code is asked directly, so no call is counted or kept.
-
-    Args:
-        subject: The recommender whose code failed.
-        failure: The failure.
-        until: When to stop, on the clock of `time.monotonic`.
-
-    Returns:
-        The smallest request found at which the same lines raise the same kind of error; None if they
-        do not, even for the request that failed.
+    Its code is asked directly, so no call is counted or kept. None if even the request that failed
+    does not raise so.
     """
     request = failure.request
     if request is None:
         return None
     left = MOST_CALLS
 
-    def raises(smaller: Request) -> bool:
+    def raises(asked: Request) -> bool:
         nonlocal left
         left -= 1
         if left < 0 or time.monotonic() > until:
             return False
         answers = [
             answer
-            for arrived in subject.ask([subject.call(smaller, repeat=False)])
+            for arrived in subject.ask([subject.call(asked, repeat=False)])
             for _, answer in arrived
         ]
         return any(key_of(subject.name, answer) == failure.key for answer in answers)
@@ -54,28 +42,7 @@ def smallest_raising(subject: Subject, failure: Failure, until: float) -> Reques
         changed = simpler(request)
         if changed != request and raises(changed):
             request = changed
-    request = _fewer(request, request.history, _remembering, raises)
-    return _fewer(request, request.candidates or (), _offering, raises)
-
-
-def _fewer(
-    request: Request,
-    parts: tuple[Part, ...],
-    having: Callable[[Request, tuple[Part, ...]], Request],
-    raises: Callable[[Request], bool],
-) -> Request:
-    best = request
-    for kept in ddmin(parts, lambda kept: raises(having(request, kept))):
-        best = having(request, kept)
-    return best
-
-
-def _remembering(request: Request, history: tuple[Rating, ...]) -> Request:
-    return request.replace(history=history)
-
-
-def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
-    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
+    return smaller(request, raises)
 
 
 def _without_history(request: Request) -> Request:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
@@ -30,7 +29,12 @@ if TYPE_CHECKING:
 
 
 class Recsys:
-    """A recommender under one design, as a test sees it: the `recsys` fixture."""
+    """A recommender under one design, as a test sees it: the `recsys` fixture.
+
+    Attributes:
+        runner: Sends the calls and keeps the answers.
+        context: The error rates of the run, and the receiver of a test's own verdicts.
+    """
 
     def __init__(
         self,
@@ -40,59 +44,54 @@ class Recsys:
         label: str = "",
     ) -> None:
         self._make = make
-        self._runner = make(design)
-        self._context = replace(
-            self._runner.context(report), unread=unread, unsure=partial(doubt, self._runner)
+        self.runner = make(design)
+        self.context = replace(
+            self.runner.context(report), unread=unread, unsure=partial(doubt, self.runner)
         )
-        self._replicates = self._runner.replicates
-        self._source = Side(self._runner, self._context, label=label)
+        self._replicates = self.runner.replicates
+        self._source = Side(self.runner, self.context, label=label)
         self._runs = 0
         self._report = report
 
     @property
-    def runner(self) -> Runner:
-        """The runner that sends the calls and keeps the answers."""
-        return self._runner
-
-    @property
     def model(self) -> str:
         """Name of the recommender under test."""
-        return self._runner.subject.name
+        return self.runner.subject.name
 
     @property
     def deterministic(self) -> bool:
         """Whether the recommender declares that it always gives the same answer."""
-        return self._runner.subject.deterministic
+        return self.runner.subject.deterministic
 
     @property
     def reads_text(self) -> bool:
         """Whether instructions and prompt edits reach the recommender."""
-        return self._runner.subject.reads_text
+        return self.runner.subject.reads_text
 
     @property
     def promises(self) -> frozenset[Promised]:
         """What the recommender promises beside what all do: ``ratings``, ``recency``."""
-        return self._runner.subject.promises
+        return self.runner.subject.promises
 
     @property
     def saves_calls(self) -> bool:
         """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
-        return self._runner.saves_calls
+        return self.runner.saves_calls
 
     @property
     def live(self) -> bool:
         """Whether it answers new questions; recorded answers cover their own questions only."""
-        return self._runner.subject.live
+        return self.runner.subject.live
 
     @property
     def fingerprint(self) -> str | None:
         """Digest that distinguishes versions of the recommender, if the recommender gives one."""
-        return self._runner.subject.fingerprint
+        return self.runner.subject.fingerprint
 
     @property
     def design(self) -> Design:
         """How requests are made."""
-        return self._runner.design
+        return self.runner.design
 
     def run(self, *transformations: AnyTransformation) -> Side:
         """Ask every sampled user's request, after the given transformations in their order.
@@ -119,15 +118,15 @@ class Recsys:
                 f"{name_of(retrained[0])} changes the training data, so its noise is the spread of fits "
                 f"with other seeds; take both sides from recsys.using(refits=True)"
             )
-        runner = self._runner
+        runner = self.runner
         if retrained:
             runner = self._make(replace(self.design, trained_on=Change.of(retrained[0])))
-        return Side(runner, self._context, transformations, self._runs)
+        return Side(runner, self.context, transformations, self._runs)
 
     @property
     def unfit(self) -> str:
         """Why no relation on training data applies to the recommender; empty if one does."""
-        return self._runner.subject.unfit
+        return self.runner.subject.unfit
 
     def lacks(self, transformation: object) -> str:
         """Why a relation does not apply to the recommender; empty if it does."""
@@ -138,7 +137,7 @@ class Recsys:
             return one_line(self.unfit)
         aspect = getattr(transformation, "aspect", None)
         changes = getattr(transformation, "promises_change", False)
-        if changes and aspect in self._runner.subject.ignores:
+        if changes and aspect in self.runner.subject.ignores:
             return f"{self.model} declares that it {unread_words(aspect)}"
         promised = getattr(transformation, "promised", "")
         if promised and promised not in self.promises:
@@ -161,34 +160,29 @@ class Recsys:
         Raises:
             RecommenderError: If a call failed; a missing answer is not an empty one.
         """
-        return self._runner.answers(requests)
+        return self.runner.answers(requests)
 
     @property
     def dataset(self) -> Dataset:
         """The data of the run with held-out interactions, for a test's own questions."""
-        return self._runner.dataset
+        return self.runner.dataset
 
     @property
     def question_file(self) -> QuestionFile | None:
         """The file of questions to ask in place of making them: ``--recsys-questions``."""
-        return self._runner.settings.questions
+        return self.runner.settings.questions
 
     @property
     def question_settings(self) -> QuestionSettings:
         """How questions are made: ``--recsys-question-setting``."""
         from pytest_recsys_mt.lrworld.generator_settings import Settings
 
-        return Settings.of(self._runner.settings.question_setting)
-
-    @property
-    def context(self) -> Context:
-        """The error rates of the run, and the receiver of a test's own verdicts."""
-        return self._context
+        return Settings.of(self.runner.settings.question_setting)
 
     @property
     def seed(self) -> int:
         """Root of every random draw of the run."""
-        return self._runner.settings.seed
+        return self.runner.settings.seed
 
     @property
     def texts(self) -> Texts:
@@ -197,7 +191,7 @@ class Recsys:
         Raises:
             NotApplicable: If the model reads no text; outside a `try`, this skips the test.
         """
-        return self._runner.texts
+        return self.runner.texts
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.
@@ -225,7 +219,7 @@ class Recsys:
     @property
     def is_current(self) -> bool:
         """Whether it asks as often as its recommender needs by now."""
-        return self._replicates == self._runner.replicates
+        return self._replicates == self.runner.replicates
 
     def __repr__(self) -> str:
         return f"<recsys: {self.model}>"

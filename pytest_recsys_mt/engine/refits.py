@@ -39,10 +39,8 @@ class Refits(Wrapped):
     """A subject that is one fit for each replicate.
 
     Args:
-        origin: The recommender, not fitted.
         fit: Makes and fits another one for a replicate, or returns the one that is kept.
         names: Returns what the ids of requests are called in the data that it is fitted to.
-        unfit: Why it cannot be fitted anew; empty if it can.
     """
 
     def __init__(

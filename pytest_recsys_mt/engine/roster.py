@@ -81,11 +81,8 @@ class Roster:
     """Makes each recommender once per process, and fits it once for each purpose.
 
     Args:
-        settings: The settings of the run.
         executor: The executor of the run; called when a call is sent or a recommender is fitted.
         training: The data that recommenders are fitted to, by the fold of `Design.fold`; called likewise.
-        ray: The Ray cluster that calls are sent to; None if they stay in this process.
-        progress: Told while recommenders are made and fitted.
     """
 
     def __init__(
@@ -136,15 +133,10 @@ class Roster:
         return made
 
     def name_of(self, recommender: object, given: Given | None) -> tuple[str, str]:
-        """The name of a recommender, and the fixture that gave it.
+        """The spec that made a recommender, and an empty text; or its name and its fixture.
 
-        Args:
-            recommender: The recommender under test.
-            given: The source of the test's recommender.
-
-        Returns:
-            The spec that made it and an empty text; or ``fixture:NAME`` and what distinguishes the
-            fixture from others whose recommender has the same name.
+        That is ``fixture:NAME``, and what distinguishes the fixture from others whose recommender has
+        the same name.
         """
         for spec, known in self._recommenders.items():
             if known is recommender:
@@ -164,17 +156,9 @@ class Roster:
         fit: Fit = USUAL,
         fixture: str = "",
     ) -> Subject:
-        """`recommender`, fitted and wrapped.
+        """`recommender`, fitted and wrapped; `NotApplicable` if it cannot be fitted in that way.
 
-        Args:
-            recommender: The recommender under test.
-            name: Its name in reports.
-            prompt: The template for a text model if the settings name none.
-            fit: What it is fitted to; a text model is not fitted.
-            fixture: The fixture that gave it; empty for a spec.
-
-        Raises:
-            NotApplicable: If it cannot be fitted in that way.
+        The `prompt` is for a text model, which is not fitted, if the settings name none.
         """
         template = ""
         if isinstance(recommender, TextModel):
@@ -236,11 +220,7 @@ class Roster:
         return [each.compared() for each in self._subjects.values() if isinstance(each, Faulty)]
 
     def fit(self, known: Subject, training: Dataset, seed: int) -> None:
-        """Fit a recommender.
-
-        Raises:
-            OwnCodeError: If its `fit` raises.
-        """
+        """Fit a recommender."""
         with (
             self._progress.doing(f"fitting {known.name}"),
             self._executor().failures.outside_calls(known.name, f"fit() of {known.name}"),
@@ -248,11 +228,7 @@ class Roster:
             known.fit(training, seed)
 
     def _anew(self, recommender: object, name: str) -> object:
-        """Another recommender like `recommender`, which is fitted already or will be.
-
-        Raises:
-            NotApplicable: If no second one can be made.
-        """
+        """Another recommender like `recommender`, which is fitted already or will be."""
         if self._ray() is not None:
             raise NotApplicable("with --recsys-executor=ray a recommender is fitted once only")
         if isinstance(recommender, type):
@@ -298,11 +274,7 @@ class Roster:
         return Refits(origin, fit, names, unfit)
 
     def _refit(self, recommender: object, name: str, fixture: str, fit: Fit) -> Subject:
-        """One of the fits of a relation on training data; those used last are kept.
-
-        Raises:
-            NotApplicable: If it cannot be fitted anew, or may refuse these data and does.
-        """
+        """One of the fits of a relation on training data; those used last are kept."""
         # A plan makes one fit, the usual one, as it does for all other tests.
         kept = 1 if self.settings.plan else self.settings.design.replicates
         if fit.change is None and fit.initialisation < kept:
@@ -330,11 +302,7 @@ class Roster:
             raise
 
     def _training(self, fit: Fit) -> Renamed:
-        """The data that recommenders are fitted to, and the names in them.
-
-        Raises:
-            NotApplicable: If there are no data, or the change is not applicable to them.
-        """
+        """The data that recommenders are fitted to, and the names in them."""
         history, change = fit.history, fit.change
         if history == 0:
             raise NotApplicable("without history there is nothing to fit a recommender to")
@@ -386,19 +354,11 @@ class Roster:
         return Elsewhere(self.settings, name, design)
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
-        """The text model that `spec` names, for prompts of a test or of a judge.
-
-        Raises:
-            NotApplicable: If it reads no text.
-        """
+        """The text model that `spec` names, for prompts of a test or of a judge."""
         return Texts(self.subject(self.recommender(spec), spec), self._executor(), purpose)
 
     def bench(self, spec: str) -> Bench:
-        """The judge that `spec` names: a judge object, or a text model asked to judge.
-
-        Raises:
-            RecommenderError: If the spec does not name a judge.
-        """
+        """The judge that `spec` names: a judge object, or a text model asked to judge."""
         from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 
         if spec not in self._benches:

@@ -43,14 +43,9 @@ class Run:
     """Made once per process, when the first test needs it; loads each part at its first use.
 
     Args:
-        settings: The settings of the run.
         name: Name of the run, the same for all its workers.
-        progress: Told what is done, and which calls are sent.
 
     Attributes:
-        progress: The same.
-        roster: The recommenders and judges.
-        causes: Who asks for calls.
         notes: What was done to the data, in sentences.
     """
 
@@ -73,23 +68,14 @@ class Run:
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The data of the run.
-
-        Raises:
-            DataError: If the data are unavailable or unreadable.
-        """
+        """The data of the run."""
         with self.progress.doing(f"loading {self.settings.data}"):
             settings = self.settings
             dataset = load(settings.data, repeats=settings.repeats, told=self.notes.append)
             return dataset.core(settings.core) if settings.core else dataset
 
     def require_attributes(self) -> None:
-        """Check that the data have what users are to be divided by, and drawn by.
-
-        Raises:
-            OracleError: If one of ``--recsys-slices`` is unknown, or the data lack what it goes by.
-            DataError: If no user has the attribute of ``--recsys-unit``.
-        """
+        """Check that the data have what users are to be divided by, and drawn by."""
         if self.settings.unit:
             _ = Split(self.dataset, self.settings.seed, unit=self.settings.unit).units
         if self.settings.slices:
@@ -247,12 +233,7 @@ class Run:
     ) -> Runner:
         """The runner of one recommender and one design; the same object every time.
 
-        Args:
-            recommender: The recommender.
-            name: Its name in reports.
-            design: How requests are made.
-            fixture: The fixture that gave it; empty for a spec.
-            tested: Whether it is the one under test, which gets the planted fault if there is one.
+        The recommender that is `tested` gets the planted fault if there is one.
         """
         tested = tested and self.settings.fault is not None
         key = (name, fixture, design, tested)

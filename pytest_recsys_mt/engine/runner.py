@@ -70,11 +70,6 @@ class Runner:
     """Asks one recommender the requests of one design, original and transformed.
 
     Args:
-        subject: The recommender under test, fitted.
-        split: The data.
-        design: How requests are made.
-        settings: The settings of the run.
-        executor: Sends the calls.
         elsewhere: Sends calls to another process that makes the recommender anew; or the reason why
             this is impossible.
         purpose: Why all its calls are asked; None: it depends on the call.
@@ -106,7 +101,7 @@ class Runner:
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
         self._split = split
-        self._executor = executor
+        self.executor = executor
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -144,7 +139,7 @@ class Runner:
     @property
     def latest(self) -> float | None:
         """When the latest batch of the recommender began in this run; None if none began."""
-        return self._executor.latest.get(self.subject.name)
+        return self.executor.latest.get(self.subject.name)
 
     @property
     def deterministic(self) -> bool:
@@ -177,14 +172,10 @@ class Runner:
         return self.subject.streams and self.settings.effort != "thorough"
 
     def way(self, how: How) -> Ask | None:
-        """The function that sends calls as `how` says; None for the usual way.
-
-        Raises:
-            NotApplicable: If there is no such function.
-        """
+        """The function that sends calls as `how` says; None for the usual way."""
         if how == "together":
             return None
-        if not self._executor.here:
+        if not self.executor.here:
             raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
         if how == "alone":
             if self.saves_calls:
@@ -199,12 +190,7 @@ class Runner:
 
         From the next test on it counts as stochastic: it is asked more than once, and judged by its
         noise. Thus one finding does not repeat in every relation. A test that runs again is judged
-        as before, so that a rerun gives no second chance.
-
-        Args:
-            first: The results of the calls.
-            second: The results of the same calls, sent once more.
-            told: Whether a verdict already reports this difference.
+        as before, so that a rerun gives no second chance. A difference is `told` if a verdict reports it.
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
@@ -251,11 +237,7 @@ class Runner:
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
-        """The request of `case` after all `transformations`, or why there is no request.
-
-        Raises:
-            RelationError: If a transformation does not return a request.
-        """
+        """The request of `case` after all `transformations`, or why there is no request."""
         request = case.request
         for transformation in transformations:
             name = name_of(transformation)
@@ -281,18 +263,13 @@ class Runner:
         return request
 
     def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
-        """The answers to single requests, in their order.
-
-        Raises:
-            RecommenderError: If a call failed.
-            LimitReachedError: If a call was not sent because a limit of the run is reached.
-        """
+        """The answers to single requests, in their order."""
         purpose = self.purpose or "request"
         calls = [
             replace(self.subject.call(request, repeat=False), purpose=purpose)
             for request in requests
         ]
-        answers = self._executor.execute(self.subject, calls)
+        answers = self.executor.execute(self.subject, calls)
         unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
         if unasked is not None:
             raise LimitReachedError(unasked)
@@ -307,46 +284,32 @@ class Runner:
 
     @property
     def texts(self) -> Texts:
-        """The model under test, for a test's own prompts.
-
-        Raises:
-            NotApplicable: If it reads no text.
-        """
+        """The model under test, for a test's own prompts."""
         return self.texts_for("question")
 
     def texts_for(self, purpose: Purpose) -> Texts:
         """As `texts`, for another purpose."""
-        return Texts(self.subject.behind or self.subject, self._executor, purpose)
+        return Texts(self.subject.behind or self.subject, self.executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
         """Note that the current test uses results that are known already."""
         keys = (key for outcome in outcomes for key in outcome.keys)
-        self._executor.bill.causes.add(self.subject.name, keys, purpose)
+        self.executor.bill.causes.add(self.subject.name, keys, purpose)
 
     def execute(
         self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
     ) -> list[Answer]:
         """The answers of the recommender; see `Executor.execute`."""
-        return self._executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
-
-    @property
-    def executor(self) -> Executor:
-        """Sends the calls."""
-        return self._executor
+        return self.executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
 
     def planned_again(self, calls: int) -> bool:
         """Whether the run is only planned: then calls are counted that a difference would cause."""
-        return self._executor.planned_again(self.subject, calls)
+        return self.executor.planned_again(self.subject, calls)
 
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]
     ) -> dict[int, Outcome]:
-        """The results of `requests`, all by position.
-
-        Args:
-            requests: The requests.
-            answers: The answers to their replicates, each behind its position and its call.
-        """
+        """The results of `requests`, all by position; each answer stands behind its position and its call."""
         keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
@@ -377,5 +340,5 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
-        self._executor.readings.note(self.subject.name, call.key, read)
+        self.executor.readings.note(self.subject.name, call.key, read)
         return read

@@ -507,14 +507,7 @@ RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get(
 
 
 def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
-    """What the options put into the fields of `Settings`.
-
-    Args:
-        value: From an option to its value.
-
-    Raises:
-        ValueError: If two values contradict each other.
-    """
+    """What the options put into the fields of `Settings`; a `ValueError` if two values contradict each other."""
     return {
         field.name: field.metadata["make"](*map(value, field.metadata["options"]))
         for field in fields(Settings)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeVar
 
+from pytest_recsys_mt.requests import Item, Request
+
 Part = TypeVar("Part")
 
 
 def ddmin(
     parts: tuple[Part, ...], fails: Callable[[tuple[Part, ...]], bool]
 ) -> Iterator[tuple[Part, ...]]:
-    """Find ever smaller selections of `parts` that still fail.
+    """Find ever smaller selections of `parts` that still fail; nothing if none is smaller.
 
     The algorithm ddmin of Zeller and Hildebrandt (2002), Simplifying and isolating failure-inducing
     input, IEEE Transactions on Software Engineering 28(2), 183-200, figure 5. The last selection
@@ -21,14 +23,7 @@ def ddmin(
     part causes the failure. It keeps the order of the parts and never tries the empty selection.
 
     It yields each selection when found, so the caller may stop at any time, also by an exception
-    from `fails`, and still has the best one.
-
-    Args:
-        parts: An input that fails.
-        fails: Whether a selection fails; it must answer alike for equal selections.
-
-    Yields:
-        Selections that fail, each smaller than the one before; nothing if none is smaller.
+    from `fails`, and still has the best one. `fails` must answer alike for equal selections.
     """
     grain = 2
     while len(parts) > 1:
@@ -48,6 +43,21 @@ def ddmin(
                 if grain == len(parts):
                     return
                 grain = min(2 * grain, len(parts))
+
+
+def smaller(request: Request, shows: Callable[[Request], bool]) -> Request:
+    """`request` with as little of its history, then of its candidates, as still shows it."""
+    shorter = request
+    for history in ddmin(request.history, lambda kept: shows(request.replace(history=kept))):
+        shorter = request.replace(history=history)
+    smallest = shorter
+    for offered in ddmin(request.candidates or (), lambda kept: shows(_offering(shorter, kept))):
+        smallest = _offering(shorter, offered)
+    return smallest
+
+
+def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
+    return request.replace(candidates=candidates, k=min(request.k, len(candidates)))
 
 
 def _split(parts: tuple[Part, ...], grain: int) -> list[tuple[Part, ...]]:

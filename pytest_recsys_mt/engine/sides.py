@@ -23,7 +23,11 @@ from pytest_recsys_mt.seeds import generator
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers.
+
+    Attributes:
+        asked: How its calls are sent.
+    """
 
     def __init__(
         self,
@@ -34,19 +38,19 @@ class Side:
         label: str = "",
         purpose: Purpose | None = None,
     ) -> None:
-        self._runner = runner
-        self._transformations = tuple(transformations)
-        self._same_seed = all_declare(self._transformations, "same_seed")
+        self.runner = runner
+        self.transformations = tuple(transformations)
+        self.same_seed = all_declare(self.transformations, "same_seed")
         self._replicates = runner.replicates
         self._block = block
-        self._first = 0 if self._same_seed else block * self._replicates
-        self._asked: How = _how(self._transformations)
-        usual: Purpose = "follow-up" if self._transformations else "source"
+        self._first = 0 if self.same_seed else block * self._replicates
+        self.asked: How = _how(self.transformations)
+        usual: Purpose = "follow-up" if self.transformations else "source"
         self._purpose: Purpose = runner.purpose or purpose or usual
         # What is asked for another purpose is none of what the tests have asked.
-        own = bool(self._transformations or purpose)
+        own = bool(self.transformations or purpose)
         self._outcomes = {} if own else runner.source_outcomes
-        self._context = context
+        self.context = context
         self._label = label
         self._ends: dict[Span, tuple[float, float]] = {}
 
@@ -56,55 +60,33 @@ class Side:
 
         Without transformations, the difference of the design from the test's own: ``history=5``.
         """
-        names = ", ".join(name_of(transformation) for transformation in self._transformations)
+        names = ", ".join(name_of(transformation) for transformation in self.transformations)
         return names or self._label
 
     def on(self, runner: Runner, context: Context) -> Side:
         """The same side of another runner."""
-        return Side(runner, context, self._transformations, self._block, self._label)
-
-    @property
-    def runner(self) -> Runner:
-        """The runner that sends the calls and keeps the answers."""
-        return self._runner
-
-    @property
-    def transformations(self) -> tuple[AnyTransformation, ...]:
-        """What was done to the requests, in this order."""
-        return self._transformations
+        return Side(runner, context, self.transformations, self._block, self._label)
 
     @property
     def model(self) -> str:
         """The name of the recommender."""
-        return self._runner.subject.name
-
-    @property
-    def context(self) -> Context:
-        """The rules and facts of this run."""
-        return self._context
-
-    @property
-    def same_seed(self) -> bool:
-        """Whether replicate r was asked with the seed of the source's replicate r."""
-        return self._same_seed
+        return self.runner.subject.name
 
     def __repr__(self) -> str:
         what = self.label or "source"
-        return (
-            f"<answers of {self._runner.subject.name} to {len(self._runner.cases)} users: {what}>"
-        )
+        return f"<answers of {self.runner.subject.name} to {len(self.runner.cases)} users: {what}>"
 
     @cached_property
     def _requests(self) -> tuple[dict[int, Request], Counter[str]]:
         requests, reasons = {}, Counter[str]()
         try:
-            self._runner.way(self._asked)
+            self.runner.way(self.asked)
         except NotApplicable as reason:
-            return {}, Counter({str(reason): len(self._runner.cases)})
-        for position, case in enumerate(self._runner.cases):
+            return {}, Counter({str(reason): len(self.runner.cases)})
+        for position, case in enumerate(self.runner.cases):
             request = (
-                self._runner.transformed(case, self._transformations)
-                if self._transformations
+                self.runner.transformed(case, self.transformations)
+                if self.transformations
                 else case.request
             )
             if isinstance(request, Request):
@@ -116,12 +98,7 @@ class Side:
     def changed(self) -> Iterator[tuple[Request, Request]]:
         """Each user's own request, and that of this side."""
         for position, request in self._requests[0].items():
-            yield self._runner.cases[position].request, request
-
-    @property
-    def asked(self) -> How:
-        """How the calls of this side are sent."""
-        return self._asked
+            yield self.runner.cases[position].request, request
 
     def _of(self, positions: Iterable[int], first: int) -> Questions:
         """The questions of this side to some users, numbered from `first`."""
@@ -129,32 +106,28 @@ class Side:
         before = {
             position: request
             for position, asked in requests.items()
-            for request in self._before(self._runner.cases[position], asked)
+            for request in self._before(self.runner.cases[position], asked)
         }
         return Questions(
-            self._runner,
+            self.runner,
             requests,
             first,
-            self._same_seed,
+            self.same_seed,
             self._replicates,
-            self._asked,
+            self.asked,
             before,
             self._purpose,
         )
 
     def _before(self, case: Case, request: Request) -> Iterator[Request]:
         """What is sent right before a request of this side."""
-        for each in self._transformations:
+        for each in self.transformations:
             if isinstance(each, Transformation) and each.before is not None:
-                rng = generator(self._runner.settings.seed, case.request.user, each.name)
-                yield each.before(request, rng, self._runner.world)
+                rng = generator(self.runner.settings.seed, case.request.user, each.name)
+                yield each.before(request, rng, self.runner.world)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
-        """How many users this side can serve, and `followup` too. Sends no calls.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-        """
+        """How many users this side can serve, and `followup` too. Sends no calls."""
         return len(self._served(None if followup is None else self._partner(followup)))
 
     def sample(self, users: int | None = None) -> Sample:
@@ -172,32 +145,28 @@ class Side:
             unread=tuple(each for each in asked if each.unread),
             order=self._users(positions),
             ends=self._ends_of,
-            complete=self._runner.of_all and len(positions) == len(self._served()),
+            complete=self.runner.of_all and len(positions) == len(self._served()),
         )
 
     def _ends_of(self, span: Span) -> tuple[float, float]:
         """The smallest and the largest value of a span over all users of the data whom this side can serve."""
         if span not in self._ends:
             found = [(0.0, 0.0)]
-            for case in self._runner.everyone():
+            for case in self.runner.everyone():
                 request = (
-                    self._runner.transformed(case, self._transformations)
-                    if self._transformations
+                    self.runner.transformed(case, self.transformations)
+                    if self.transformations
                     else case.request
                 )
                 if isinstance(request, Request):
                     asked = Asked(request, (), case.held_out, case.past)
-                    found.append(span(asked, self._context))
+                    found.append(span(asked, self.context))
             lows, highs = zip(*found[1:] or found, strict=True)
             self._ends[span] = min(lows), max(highs)
         return self._ends[span]
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        """The answers of both sides, for the first `users` users that both can serve.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-        """
+        """The answers of both sides, for the first `users` users that both can serve."""
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
         self._ask(positions, partner)
@@ -210,13 +179,9 @@ class Side:
 
         These calls have their own numbers, so an earlier answer to the same request does not count.
         The numbers follow from the two transformations, so a resumed run asks nothing twice.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
-            MissingAnswerError: In replay mode, if an answer is not in the cache.
         """
         partner = self._partner(followup)
-        runner = self._runner
+        runner = self.runner
         if not runner.subject.live:
             return None
         runner.asked_apart = True
@@ -228,14 +193,14 @@ class Side:
         # A side asked alone now would differ from the side asked beside many others before.
         beside = (
             list(dict.fromkeys((*self._outcomes, *positions)))
-            if partner._asked != self._asked
+            if partner.asked != self.asked
             else positions
         )
         ours, theirs = ask(
             self._of(beside, first + self._first), partner._of(positions, first + partner._first)
         )
         for side, outcomes in ((self, ours), (partner, theirs)):
-            if side._asked == "together":
+            if side.asked == "together":
                 for position in outcomes.keys() & side._outcomes.keys():
                     runner.answered_twice(side._outcomes[position], outcomes[position])
         return self._paired(partner, positions, ours, theirs)
@@ -267,7 +232,7 @@ class Side:
                     other.append(two.asked)
                 apart = max(apart, _apart(one.times, two.times))
                 if self._same_question(partner):
-                    self._runner.answered_twice(one, two, told=True)
+                    self.runner.answered_twice(one, two, told=True)
             elif one.not_applicable or two.not_applicable:
                 reasons[one.not_applicable or two.not_applicable] += 1
             elif one.asked is not None:
@@ -275,7 +240,7 @@ class Side:
             else:
                 errors[one.error] += 1
         if self._purpose != CONTROL:  # on which no verdict's status depends
-            self._runner.asked_apart |= bool(apart)
+            self.runner.asked_apart |= bool(apart)
         return Pairs(
             tuple(source),
             tuple(other),
@@ -286,26 +251,23 @@ class Side:
             unread=tuple(unread),
             order=self._users(positions),
             ends=lambda span: _widest(self._ends_of(span), partner._ends_of(span)),
-            complete=self._runner.of_all and len(positions) == len(self._served(partner)),
+            complete=self.runner.of_all and len(positions) == len(self._served(partner)),
             apart=apart,
-            refits=self._runner.design.refits and not self._same_question(partner),
+            refits=self.runner.design.refits and not self._same_question(partner),
         )
 
     def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
         """The users at these places."""
-        return tuple(self._runner.cases[position].request.user for position in positions)
+        return tuple(self.runner.cases[position].request.user for position in positions)
 
     def _same_question(self, partner: Side) -> bool:
         """Whether the other side is this one, asked again in the same way."""
-        return partner._same_seed and not self._transformations and partner._asked == self._asked
+        return partner.same_seed and not self.transformations and partner.asked == self.asked
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.
 
         Sends no calls.
-
-        Raises:
-            OracleError: If `followup` was not asked of the same recommender and users.
         """
         partner = self._partner(followup)
         positions = self._served(partner)[:users]
@@ -317,14 +279,14 @@ class Side:
         Empty if the follow-up is not asked together with others, or if fits answer that are made when
         the first call is.
         """
-        if self._partner(followup).asked != "together" or self._runner.design.refits:
+        if self._partner(followup).asked != "together" or self.runner.design.refits:
             return []
         users = self.applicable(followup)
-        first = users if self._context.ask_everybody else next_step(0, users)
+        first = users if self.context.ask_everybody else next_step(0, users)
         return interleaved(self.calls(followup, first))
 
     def _partner(self, followup: Answers) -> Side:
-        if not isinstance(followup, Side) or not followup._runner.pairs_with(self._runner):
+        if not isinstance(followup, Side) or not followup.runner.pairs_with(self.runner):
             raise OracleError(
                 f"an oracle compares answers of one recommender to one design (the length of "
                 f"histories alone may differ), got {self!r} and {followup!r}"
@@ -353,7 +315,7 @@ class Side:
         questions = [side._questions(positions) for side in sides]
         for side, each in zip(sides, questions, strict=True):
             known = (side._outcomes[at] for at in positions if at not in each.requests)
-            side._runner.uses(known, side._purpose)
+            side.runner.uses(known, side._purpose)
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
@@ -367,8 +329,7 @@ def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
     """Seconds between the first and the last of the times at which two sides were asked.
 
-    Returns:
-        0 if both have the same times, even if unknown; infinity if a time is unknown.
+    0 if both have the same times, even if unknown; infinity if a time is unknown.
     """
     times = {*ours, *theirs}
     if ours == theirs:

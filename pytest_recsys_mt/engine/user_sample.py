@@ -25,14 +25,6 @@ def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
     A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
     the nDCG of its users and that of all users, as in section 4.1 of
     https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
-
-    Args:
-        split: Draws the samples.
-        everybody: Answers of the recommender to all users.
-        design: Says how many users are sampled.
-
-    Raises:
-        DataError: If none of `DRAWS` samples is accepted.
     """
     metric = metric_named("ndcg")
     values = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}

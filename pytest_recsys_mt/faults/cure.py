@@ -41,13 +41,7 @@ class Cure:
 
 
 def same(relation: str, test: str, margin: float = 0.05) -> Cure:
-    """A change of the request that must not change the ranking.
-
-    Args:
-        relation: The call that creates the transformation.
-        test: Name of the test.
-        margin: The largest allowed loss of agreement.
-    """
+    """A change of the request that must not change the ranking."""
     return _metamorphic(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
 
 

@@ -25,13 +25,7 @@ _MODULES = ("reading", "preferences", "listing", "serving")
 
 @dataclass(frozen=True)
 class Dose:
-    """A fault of one strength, not made yet.
-
-    Attributes:
-        name: Of the fault.
-        kind: Its class.
-        strength: One of its strengths.
-    """
+    """A fault of one strength, not made yet."""
 
     name: str
     kind: type[Fault]
@@ -77,9 +71,6 @@ def dose(spec: str) -> Dose:
     """The fault that a spec names: ``latest_only``, ``latest_only:3``, ``package.module:Name:0.5``.
 
     Without a strength it is the whole fault, the last of its strengths.
-
-    Raises:
-        FaultError: If there is no such fault, or it cannot be that strong.
     """
     name, colon, text = spec.rpartition(":")
     try:
@@ -109,9 +100,6 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
     Args:
         patterns: Each a name, a name with a strength, a pattern (``minds_*``, ``latest_only:*``), or
             ``package.module:Name``.
-
-    Raises:
-        FaultError: If one names nothing.
     """
     known = [
         Dose(name, kind, strength)

@@ -11,6 +11,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of, slug
+from pytest_recsys_mt.plugin.items import parameters_of, relation_of
 
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 """A test that uses one of these fixtures asks a recommender through the plugin."""
@@ -32,10 +33,7 @@ def left_out(
 ) -> list[pytest.Item]:
     """Remove from `items` the tests that ask more than an effort allows, and return them.
 
-    Args:
-        items: The collected tests; changed in place.
-        effort: The effort of the run.
-        named: The files that the command line names; their tests stay.
+    Those of the files that the command line names stay.
     """
     left = [
         item for item in items if not _is_wanted(item, effort) and item.path.resolve() not in named
@@ -67,8 +65,7 @@ def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
     mark = item.get_closest_marker(QUICK)
     if mark is None:
         return not asks(item)
-    followup = getattr(getattr(item, "callspec", None), "params", {}).get("followup")
-    return not mark.args or name_of(followup) in mark.args
+    return not mark.args or name_of(parameters_of(item).get("followup")) in mark.args
 
 
 def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:
@@ -88,13 +85,10 @@ def model_ids(models: Sequence[str]) -> list[str]:
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
-    """Make one test per transformation of a metamorphic test, with `source` and `followup`.
+    """Make one test per transformation of a metamorphic test; returns the errors in it, in words.
 
-    They are parameters, not fixtures, so they cannot clash with a user's fixtures of those names.
-    The answers replace their values when the test runs.
-
-    Returns:
-        The errors in the test, in words.
+    `source` and `followup` are parameters, not fixtures, so they cannot clash with a user's fixtures
+    of those names. The answers replace their values when the test runs.
     """
     transformations = [
         each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
@@ -157,13 +151,12 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
     for item in items:
         if "recsys" not in getattr(item, "fixturenames", ()):
             continue
-        parameters = getattr(getattr(item, "callspec", None), "params", {})
-        relational = item.get_closest_marker(MARK) is not None
+        relation = relation_of(item)
         facts = {
             "suite": item.path.parent.name,
             "test": getattr(item, "originalname", item.name),
-            "model": parameters.get("recsys_model", ""),
-            "relation": name_of(parameters["followup"]) if relational else "",
+            "model": parameters_of(item).get("recsys_model", ""),
+            "relation": "" if relation is None else name_of(relation),
         }
         known = policy.known_of(facts)
         if known is not None and not known.expired(day):

@@ -93,6 +93,19 @@ __all__ = [
 ]
 
 
+MARKS = (
+    f"{MARK}(*transformations): set by @metamorphic; one test per transformation",
+    (
+        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
+        "training_history, initialisation, recall, refits, fold): how requests of this test are made, instead of "
+        "the options (--recsys-prompt wins over a prompt)"
+    ),
+    f"{THOROUGH}: it makes many calls; see --recsys-effort",
+    f"{QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
+    "recsys_once: its body begins when its turn comes, and no other runs meanwhile",
+)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     add_options(parser)
@@ -134,23 +147,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[PROGRESS] = Progress()
     config.stash[SHOWING] = Showing(config, config.stash[PROGRESS])
     config.pluginmanager.register(config.stash[SHOWING], "recsys_mt_showing")
-    config.addinivalue_line(
-        "markers", f"{MARK}(*transformations): set by @metamorphic; one test per transformation"
-    )
-    config.addinivalue_line(
-        "markers",
-        "recsys_design(users, history, candidates, k, replicates, rated_above, prompt, "
-        "training_history, initialisation, recall, refits, fold): how requests of this test are made, instead of "
-        "the options (--recsys-prompt wins over a prompt)",
-    )
-    config.addinivalue_line("markers", f"{THOROUGH}: it makes many calls; see --recsys-effort")
-    config.addinivalue_line(
-        "markers",
-        f"{QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
-    )
-    config.addinivalue_line(
-        "markers", "recsys_once: its body begins when its turn comes, and no other runs meanwhile"
-    )
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 

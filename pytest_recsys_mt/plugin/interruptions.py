@@ -61,11 +61,7 @@ class Interruptions:
 
 
 def end_workers(nodes: Sequence[Any]) -> None:
-    """Stop the workers of this machine, and wait until they have reported their results.
-
-    Args:
-        nodes: The nodes of xdist's controller.
-    """
+    """Stop the workers of this machine, and wait until they have reported their results."""
     local = [node for node in nodes if node.gateway.spec.popen]
     for node in (node for node in local if not node._down):
         # Windows sends Ctrl-C to the workers too, and there os.kill would end them without a report.

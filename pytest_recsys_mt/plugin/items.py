@@ -19,11 +19,18 @@ def design_of(item: pytest.Item, design: Design) -> Design:
     """How the requests of a test are made: the options, the marks ``recsys_design`` on it, its relation."""
     for mark in reversed(list(item.iter_markers("recsys_design"))):
         design = replace(design, **mark.kwargs)
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return replace(design, refits=True) if changes_training(relation_of(item)) else design
+
+
+def parameters_of(item: pytest.Item) -> dict[str, Any]:
+    """The values that a test is parametrized with, by name."""
+    return dict(getattr(getattr(item, "callspec", None), "params", {}))
+
+
+def relation_of(item: pytest.Item) -> Any:
+    """The transformation of a metamorphic test; None for another test."""
     relational = item.get_closest_marker(MARK) is not None
-    if relational and changes_training(parameters.get("followup")):
-        design = replace(design, refits=True)
-    return design
+    return parameters_of(item).get("followup") if relational else None
 
 
 def suite_of(item: pytest.Item) -> str:
@@ -39,10 +46,9 @@ def fixtures_of(item: pytest.Item) -> set[str]:
 def plain_parameters(item: pytest.Function) -> set[str]:
     """The parameters of a test that no fixture of the user makes something of."""
     known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    parameters: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
     return {
         name
-        for name in parameters
+        for name in parameters_of(item)
         if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
     }
 
@@ -80,8 +86,7 @@ def recommender_of(item: pytest.Item) -> Given | None:
         if name not in names and known.get(name):
             names.add(name)
             wanted += known[name][-1].argnames
-    callspec = getattr(item, "callspec", None)
-    parameters: dict[str, Any] = getattr(callspec, "params", {})
+    parameters, callspec = parameters_of(item), getattr(item, "callspec", None)
     told = tuple(
         str(parameters[name])
         if isinstance(parameters[name], str | int | float | None)

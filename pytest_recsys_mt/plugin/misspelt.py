@@ -29,15 +29,7 @@ KEYS = [option.dest for option in OPTIONS if option.in_ini]
 
 
 def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
-    """Check the arguments that pytest does not know.
-
-    Args:
-        parser: With the options of all plugins and of the first ``conftest.py`` files.
-        arguments: Of the command line, and of ``addopts``.
-
-    Raises:
-        pytest.UsageError: If one is nearly an option of ours.
-    """
+    """Refuse an argument that pytest does not know and that is nearly an option of ours."""
     _, unknown = parser.parse_known_and_unknown_args(list(arguments))
     for argument in unknown:
         name = argument.partition("=")[0]
@@ -51,11 +43,7 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
 
 
 def check_ini(config: pytest.Config) -> None:
-    """Check the keys of the ini file, of which pytest only warns.
-
-    Raises:
-        pytest.UsageError: If an unknown one is nearly a key of ours.
-    """
+    """Check the keys of the ini file, of which pytest only warns."""
     switches = {option.dest: option.switch for option in OPTIONS if not option.in_ini}
     # Where pytest deprecates `inicfg`, nothing public lists the keys.
     keys = getattr(config, "_inicfg", None)
@@ -75,11 +63,7 @@ def check_ini(config: pytest.Config) -> None:
 
 
 def check_environment() -> None:
-    """Check the environment variables.
-
-    Raises:
-        pytest.UsageError: If one is nearly a variable of ours.
-    """
+    """Check the environment variables."""
     for name in os.environ:
         if name.startswith("RECSYS_") and name not in VARIABLES:
             near = difflib.get_close_matches(name, VARIABLES, 1, NEAR)
@@ -128,10 +112,7 @@ def _wrong_design(item: pytest.Item, mark: pytest.Mark, settings: Sequence[str])
 def _near(name: str, names: Sequence[str], ours: bool) -> str | None:
     """What to say of an unknown name; None if it is somebody else's.
 
-    Args:
-        name: The unknown name.
-        names: Ours.
-        ours: Whether it begins as ours do, so that it must be one of them.
+    One that begins as `ours` do must be one of them.
     """
     typed, stems = _stem(name), {_stem(each): each for each in names}
     near = difflib.get_close_matches(typed, stems, 3, 0.6)

@@ -25,12 +25,7 @@ OWN = "pytest_recsys_mt."
 class Planning:
     """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome.
 
-    Args:
-        run: The run.
-        running_test_of: Returns the running test of an item.
-
     Attributes:
-        plan: The calls.
         unplanned: Why the calls of a test are not known, or not all of them, by the test's id.
     """
 

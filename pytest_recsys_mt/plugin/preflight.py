@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import RecommenderError, RecsysError
+from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.redaction import shown
 
 if TYPE_CHECKING:
@@ -22,42 +24,49 @@ NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "
 """Options that name something which must exist."""
 
 
+@contextlib.contextmanager
+def _named(option: str, value: object) -> Iterator[None]:
+    """A failure inside ends the run, and names the option that is to blame."""
+    try:
+        yield
+    except RecsysError as error:
+        raise pytest.UsageError(f"--recsys-{option}={value!r}: {error}") from error
+
+
 def preflight(config: pytest.Config, settings: Settings) -> Document | None:
-    """Check what the command line names, before any test is collected.
-
-    Args:
-        config: Of the run.
-        settings: Of the run.
-
-    Returns:
-        The record to compare with, if one is named.
-
-    Raises:
-        pytest.UsageError: If something named is missing or cannot be used.
-    """
+    """Check what the command line names, before any test is collected; returns the record to compare with, if any."""
     for name, path in (("json", settings.json), ("html", settings.html)):
         if path is not None:
             check_writable(f"--recsys-{name}", path)
     if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
         return None
-    baseline = None if settings.baseline is None else check_baseline(settings.baseline)
+    baseline = None
+    if settings.baseline is not None:
+        from pytest_recsys_mt.gate.baseline import read
+
+        with _named("baseline", str(settings.baseline)):
+            baseline = read(settings.baseline)
     if settings.html is not None:
-        check_html(settings.html)
+        from pytest_recsys_mt.report.html import require_html
+
+        with _named("html", str(settings.html)):
+            require_html()
     if settings.prices is not None or settings.limits.usd is not None:
         check_prices(settings)
     if settings.executor == "ray" and settings.mode != "replay":
-        check_executor(settings)
+        from pytest_recsys_mt.calls.remote import require_ray
+
+        try:
+            require_ray()
+        except RecsysError as error:
+            raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
     if any(config.getoption(f"recsys_{name}") is not None for name in NAMED):
         check_named(config, settings)
     return baseline
 
 
 def check_writable(option: str, path: Path) -> None:
-    """Check that a file can be written at `path`, now rather than at the end of the run.
-
-    Raises:
-        pytest.UsageError: If it cannot.
-    """
+    """Check that a file can be written at `path`, now rather than at the end of the run."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         reason = "it is a folder" if path.is_dir() else ""
@@ -69,47 +78,13 @@ def check_writable(option: str, path: Path) -> None:
         raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
 
 
-def check_html(path: Path) -> None:
-    """Check that the libraries that draw the HTML report are installed.
-
-    Raises:
-        pytest.UsageError: If they are not.
-    """
-    from pytest_recsys_mt.report.html import require_html
-
-    try:
-        require_html()
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-html={str(path)!r}: {error}") from error
-
-
-def check_baseline(path: Path) -> Document:
-    """Read the record to compare with, now rather than at the end of the run.
-
-    Raises:
-        pytest.UsageError: If the file is not a record, or the record of a partial run.
-    """
-    from pytest_recsys_mt.gate.baseline import read
-
-    try:
-        return read(path)
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-baseline={str(path)!r}: {error}") from error
-
-
 def check_prices(settings: Settings) -> None:
-    """Check that the price file can be read, and that a limit on the cost can be kept.
-
-    Raises:
-        pytest.UsageError: If not: for example, the cost is limited and a price is unknown.
-    """
+    """Check that the price file can be read, and that a limit on the cost can be kept."""
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
 
-    try:
+    with _named("prices", str(settings.prices)):
         prices = Prices.load(settings.prices)
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-prices={str(settings.prices)!r}: {error}") from error
     if settings.limits.usd is None or settings.plan or settings.list:
         return
     for _, spec, verbs in _specs(settings):
@@ -130,28 +105,11 @@ def check_prices(settings: Settings) -> None:
             )
 
 
-def check_executor(settings: Settings) -> None:
-    """Check that the library that sends the calls is installed.
-
-    Raises:
-        pytest.UsageError: If it is not.
-    """
-    from pytest_recsys_mt.calls.remote import require_ray
-
-    try:
-        require_ray()
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
-
-
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """Check that the named recommenders, judge, profiler, dataset and prompt exist.
 
     `check_used` looks up what the ini file names: other runs in the same project need not pay for
     it.
-
-    Raises:
-        pytest.UsageError: If one does not exist.
     """
     for name, spec, verbs in _specs(settings):
         if config.getoption(f"recsys_{name}") is None:
@@ -161,47 +119,34 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
         if spec in BUILT_IN and verbs is RECOMMENDS:  # known without importing it
             continue
-        try:
+        with _named(name, shown(spec)):
             found = resolve(spec, exact=settings.exact, verbs=verbs)
             if not config.option.collectonly:
                 require_key(settings, spec, found)
-        except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-{name}={shown(spec)!r}: {error}") from error
     if config.getoption("recsys_data") is not None:
         from pytest_recsys_mt.datasets import NAMES, obtained, unknown
 
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
         if settings.data in NAMES and config.getoption("dist", "no") != "no":
-            try:  # here, not once per worker
+            with _named("data", settings.data):  # here, not once per worker
                 obtained(settings.data)
-            except RecsysError as error:
-                raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
         from pytest_recsys_mt.llm.prompts import template
 
-        try:
+        with _named("prompt", settings.prompt):
             template(settings.prompt)
-        except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-prompt={settings.prompt!r}: {error}") from error
     if settings.prompts is not None:
         from pytest_recsys_mt.llm.prompts import own_templates
 
-        try:
+        with _named("prompts", str(settings.prompts)):
             own_templates(settings.prompts)
-        except RecsysError as error:
-            raise pytest.UsageError(
-                f"--recsys-prompts={str(settings.prompts)!r}: {error}"
-            ) from error
 
 
 def require_key(settings: Settings, spec: str, recommender: object) -> None:
     """Check that a recommender has the key that its server wants, if it will be asked.
 
     Answers in the cache need no key; whether they are all that a run asks is not known before it.
-
-    Raises:
-        RecommenderError: If it has none, and the cache has no answer of it.
     """
     require = method_of(recommender, "require_key")
     asks = settings.mode != "replay" and not settings.plan and not settings.list
@@ -224,13 +169,10 @@ def require_key(settings: Settings, spec: str, recommender: object) -> None:
 def _has_answers(folder: Path, identity: Mapping[str, object] | None) -> bool:
     from pytest_recsys_mt.calls.cache import AnswerCache
 
-    cache = AnswerCache(folder, write=False)
-    try:
+    with contextlib.closing(AnswerCache(folder, write=False)) as cache:
         return any(
             kept is not None and kept.call.get("model") == identity for _, kept in cache.rows()
         )
-    finally:
-        cache.close()
 
 
 def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
@@ -238,35 +180,21 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
 
     Each is looked up once, before the first test, instead of by every test that needs it. The
     run keeps them for the tests.
-
-    Args:
-        run: The run.
-        items: The selected tests.
-
-    Raises:
-        pytest.UsageError: If one is not available.
     """
     settings = run.settings
-    cases = (getattr(item, "callspec", None) for item in items)
-    used = {case.params.get("recsys_model") for case in cases if case is not None}
+    used = {parameters_of(item).get("recsys_model") for item in items}
     for spec in [spec for spec in settings.models if spec in used]:
-        try:  # a local model names its files here, which requires its libraries
+        with _named("model", spec):  # a local model names its files, which requires its libraries
             identity_of(run.roster.recommender(spec))
             require_key(settings, spec, run.roster.recommender(spec))
-        except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-model={spec!r}: {error}") from error
-    try:
+    with _named("data", settings.data):
         run.dataset  # noqa: B018 - what it takes to have it is the check
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-data={settings.data!r}: {error}") from error
     try:
         run.require_attributes()
     except RecsysError as error:
         raise pytest.UsageError(str(error)) from error
-    try:
+    with _named("cache", str(settings.cache)):
         run.cache  # noqa: B018 - likewise
-    except RecsysError as error:
-        raise pytest.UsageError(f"--recsys-cache={str(settings.cache)!r}: {error}") from error
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

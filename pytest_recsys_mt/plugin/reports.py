@@ -29,8 +29,6 @@ class Reported:
     carries no plugin messages at that time.
 
     Attributes:
-        tests: Reports of tests, from all workers.
-        uncollected: Files that could not be collected.
         nodes: The workers, as xdist's controller lists them.
     """
 

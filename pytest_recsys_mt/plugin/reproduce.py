@@ -16,6 +16,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.plugin.collection import model_ids
+from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.plugin.resolving import changed
 from pytest_recsys_mt.redaction import holds_secret
 
@@ -37,13 +38,8 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
     """The shell command that runs one test of this run and asks its recommender the same.
 
     Run it in the folder in which this run began. It contains no workers, no files to write and no
-    keys. If a spec contains what looks like a key, there is no command.
-
-    Args:
-        item: The test.
-        settings: The settings of the run.
-        replayable: Whether all answers are on disk, so that no call is needed.
-        shrink: Calls that it spends on smallest examples, if not as many as this run.
+    keys. If a spec contains what looks like a key, there is no command. A command to `shrink` spends
+    so many calls on smallest examples.
     """
     config = item.config
     options = {option.name: (option, value) for option, value in changed(config).items()}
@@ -80,7 +76,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
 
 def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
     """The specs of the test: its own, all of a league, or none if a fixture gives the model."""
-    own = _parameters(item).get("recsys_model")
+    own = parameters_of(item).get("recsys_model")
     if own is not None:
         return [str(own)]
     return settings.models if "recsys_league" in getattr(item, "fixturenames", ()) else ()
@@ -105,7 +101,7 @@ def _finding(config: pytest.Config) -> Iterator[str]:
 def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
     """The test as an argument, under the id that it has if its model is the only one."""
     config, name = item.config, item.name
-    own = str(_parameters(item).get("recsys_model", ""))
+    own = str(parameters_of(item).get("recsys_model", ""))
     if own in settings.models:
         among = model_ids(settings.models)[settings.models.index(own)]
         name = name.replace(among, slug(own), 1)
@@ -136,7 +132,3 @@ def _module(package: str, path: Path) -> str:
             inside = path.relative_to(folder.resolve()).with_suffix("")
             return ".".join([package, *inside.parts])
     return package if found.origin is not None and Path(found.origin).resolve() == path else ""
-
-
-def _parameters(item: pytest.Item) -> dict[str, object]:
-    return dict(getattr(getattr(item, "callspec", None), "params", {}))

@@ -19,9 +19,8 @@ from pytest_recsys_mt.redaction import carries_key, shown
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of this run.
 
-    Raises:
-        pytest.UsageError: If a value is not allowed. The message names the value, where it stands,
-            the allowed values and the nearest match.
+    An error names the value that is not allowed, where it stands, the allowed values and the nearest
+    match.
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
     if values["effort"] == "quick":

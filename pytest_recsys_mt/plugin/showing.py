@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.calls.progress import Progress, Standing, line
-from pytest_recsys_mt.metamorphic import MARK, name_of
+from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.items import relation_of
 from pytest_recsys_mt.plugin.status_line import (
     LOGGED_EVERY,
     LOGGED_EVERY_HERE,
@@ -35,12 +36,7 @@ POSTED_EVERY = 0.5
 
 
 class Posted:
-    """Writes how far a worker is to a file, which the controller reads.
-
-    Args:
-        path: The file.
-        progress: Of the worker.
-    """
+    """Writes how far a worker is to a file, which the controller reads."""
 
     every = POSTED_EVERY
 
@@ -73,21 +69,17 @@ def posted(folder: Path) -> list[Standing]:
 
 def _name(item: pytest.Item) -> str:
     """The name of a test without its recommender, which the line shows anyway."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    if item.get_closest_marker(MARK) is None or "followup" not in parameters:
+    relation = relation_of(item)
+    if relation is None:
         return item.name
     name: str = getattr(item, "originalname", item.name)
-    return f"{name}[{name_of(parameters['followup'])}]"
+    return f"{name}[{name_of(relation)}]"
 
 
 class Showing:
     """A pytest plugin that shows the progress of a run.
 
     It begins with the first test that asks a recommender: other runs show nothing and have no thread.
-
-    Args:
-        config: Of the run.
-        progress: Of this process.
     """
 
     def __init__(self, config: pytest.Config, progress: Progress) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.metamorphic import MARK
-from pytest_recsys_mt.plugin.items import suite_of
+from pytest_recsys_mt.plugin.items import relation_of, suite_of
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.progress import Progress
@@ -52,8 +51,6 @@ class Begun:
     """A test that was begun before pytest came to it.
 
     Attributes:
-        running: Its verdicts.
-        recsys: The recommender that it gets, with all that was asked of it.
         body: Its body, if that has begun too, and what the body said.
     """
 
@@ -118,8 +115,5 @@ def new_running_test(item: pytest.Item) -> RunningTest:
     """The verdicts of a test that begins."""
     from pytest_recsys_mt.engine.ledger import RunningTest
 
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    relational = item.get_closest_marker(MARK) is not None
-    transformation = parameters.get("followup") if relational else None
     skips = item.config.stash[SETTINGS].inconclusive == "skip"
-    return RunningTest(transformation, skips, is_shipped(item))
+    return RunningTest(relation_of(item), skips, is_shipped(item))

@@ -78,11 +78,7 @@ class Below:
     """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
 
     Args:
-        stream: To the terminal.
-        line: The line; empty if there is nothing to show.
         after: Seconds after other output before the line is shown.
-        every: Seconds between two updates.
-        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -91,19 +87,17 @@ class Below:
         line: Callable[[], str],
         after: float = SHOWN_AFTER,
         every: float = SHOWN_EVERY,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.every = every
         self._stream = stream
         self._line = line
         self._after = after
-        self._clock = clock
-        self._hidden_at = clock()
+        self._hidden_at = time.monotonic()
         self._shown = ""
 
     def tick(self) -> None:
         """Show the line as it is now, unless something else was shown a moment ago."""
-        if not self._shown and self._clock() - self._hidden_at < self._after:
+        if not self._shown and time.monotonic() - self._hidden_at < self._after:
             return
         text = _fitting(self._line(), _columns(self._stream) - 1)
         if text and text != self._shown:
@@ -116,7 +110,7 @@ class Below:
         """Take the line away."""
         if self._shown:
             self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
-        self._shown, self._hidden_at = "", self._clock()
+        self._shown, self._hidden_at = "", time.monotonic()
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
@@ -127,10 +121,7 @@ class Logged:
     """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
 
     Args:
-        stream: To the log.
-        line: The line; empty if there is nothing to show.
         column: How far the last line of other output in the log is.
-        every: Seconds between two lines.
     """
 
     def __init__(
@@ -157,11 +148,7 @@ class Logged:
 
 
 class Ticker:
-    """Shows the line again and again in a thread, until it is stopped.
-
-    Args:
-        shown: Where the line goes.
-    """
+    """Shows the line again and again in a thread, until it is stopped."""
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown

@@ -37,13 +37,8 @@ class Start:
     """What was written.
 
     Attributes:
-        files: The files, relative to the folder.
-        spec: The recommender under test, as seen from the folder.
-        data: The dataset, as seen from the folder.
         advice: Lines that pytest's own configuration still needs, if the project has one already.
-        configuration: The file of that configuration; empty without one.
         models_there: The recommenders that it names, if they are others.
-        command: The command that runs the tests.
         variable: The environment variable with the key of the recommender's server; empty for other recommenders.
     """
 
@@ -60,17 +55,8 @@ class Start:
 def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     """Write the first files of a project; all of them, or none.
 
-    Args:
-        spec: The recommender under test, as after ``--recsys-model``. A file is looked for in `folder`, as a run that
-            is started there does, and then in the current folder.
-        data: The dataset, as after ``--recsys-data``; looked for in the same way.
-        ci: One of `CHOICES`.
-        folder: Where the files go; it is made if it is missing.
-
-    Raises:
-        RecommenderError: If the recommender cannot be found.
-        DataError: If the dataset cannot, if a name holds what a file must not, if a file exists already, or if one
-            cannot be written.
+    A file of the recommender or the data is looked for in `folder`, as a run that is started there does, and then in
+    the current folder.
     """
     if carries_key(spec):
         raise RecommenderError(
@@ -142,11 +128,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
 
 
 def _require_plain(text: str) -> None:
-    """Check a name that goes to files and commands.
-
-    Raises:
-        DataError: If it has characters that end a line or steer a terminal, or GitHub would expand it.
-    """
+    """Check a name that goes to files and commands."""
     if not text.isprintable():
         raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
     if "${{" in text:
@@ -156,11 +138,7 @@ def _require_plain(text: str) -> None:
 
 
 def _model_seen_from(folder: Path, spec: str) -> str:
-    """The spec as a run started in `folder` reads it.
-
-    Raises:
-        RecommenderError: If it names what lies only in the current folder, and has no path to be written.
-    """
+    """The spec as a run started in `folder` reads it."""
     target, mark, parameters = spec.partition("?")
     where, colon, name = target.rpartition(":")
     if where.endswith(".py"):

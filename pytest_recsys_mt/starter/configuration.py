@@ -34,9 +34,7 @@ class Configuration:
     """A file of the current folder that configures pytest.
 
     Attributes:
-        file: Its name.
         table: The section or table that is pytest's.
-        says: What that holds.
     """
 
     file: str

@@ -14,13 +14,7 @@ __all__ = ["lines"]
 
 
 def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
-    """The lines to print.
-
-    Args:
-        start: What was written.
-        folder: Where, as the user named it.
-        named: The recommender as the user named it; None where the user named none.
-    """
+    """The lines to print; `named` is the recommender as the user named it, None where the user named none."""
     yield from (f"wrote {folder / name}" for name in start.files)
     yield ""
     yield from _wrapped(_tested(start, folder, named))

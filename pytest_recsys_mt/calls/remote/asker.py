@@ -22,17 +22,10 @@ class Asker:
     def prepare(
         self, recipe: bytes, training: Dataset, call: bytes, folder: str, path: Sequence[str]
     ) -> str:
-        """Make the recommender and fit it.
+        """Make the recommender and fit it; returns why this actor cannot answer, empty if it can.
 
-        Args:
-            recipe: A packed `Recipe`.
-            training: The data to fit on.
-            call: One packed call, to check that the recommender here is the one of the driver.
-            folder: The folder in which the run started; file names are relative to it.
-            path: The `sys.path` of the driver.
-
-        Returns:
-            Why this actor cannot answer; empty if it can.
+        File names are relative to `folder`, in which the run started. The `call` shows whether the
+        recommender here is the one of the driver.
         """
         try:
             if Path(folder).is_dir():

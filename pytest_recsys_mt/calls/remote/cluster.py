@@ -41,11 +41,7 @@ def require_ray() -> None:
 
 
 def connect() -> bool:
-    """Connect this process to the cluster; returns whether this made a new connection.
-
-    Raises:
-        RecommenderError: If there is no cluster.
-    """
+    """Connect this process to the cluster; returns whether this made a new connection."""
     with quietly():
         import ray
 
@@ -97,12 +93,7 @@ def quietly() -> Iterator[None]:
 
 
 def _check(address: str) -> None:
-    """Check that a server listens at an address that names a host and a port.
-
-    Raises:
-        ValueError: If the address is that of a Ray Client.
-        OSError: If no server listens.
-    """
+    """Check that a server listens at an address that names a host and a port."""
     if address.startswith("ray://"):
         raise ValueError(
             "ray:// is the address of a Ray Client, which streams no results; name the cluster's "

@@ -41,9 +41,7 @@ class _Actor:
     """One actor, and its current work.
 
     Attributes:
-        handle: Ray's handle.
         pending: Its start, or the stream of its answers; None while it is idle.
-        positions: Positions of the calls that it received.
         left: Positions of the calls that it has not answered.
     """
 
@@ -55,14 +53,7 @@ class _Actor:
 
 
 class Pool:
-    """Actors that all hold the same recommender.
-
-    Args:
-        name: Name of the recommender.
-        recipe: How to make it, packed.
-        training: The data it is fitted on, as a reference into Ray's store.
-        needs: The resources that each actor takes.
-    """
+    """Actors that all hold the same recommender."""
 
     def __init__(self, name: str, recipe: bytes, training: Any, needs: Needs) -> None:
         self.name = name
@@ -74,11 +65,7 @@ class Pool:
         self._died_early = 0
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls; yields as `Subject.ask` does.
-
-        Raises:
-            RecommenderError: If no actor can start, or none can make the recommender.
-        """
+        """Send the calls; yields as `Subject.ask` does."""
         space = room(self._needs)
         if not space:
             raise self._no_room()

@@ -18,12 +18,6 @@ class RayCalls:
     """Sends calls to an existing Ray cluster; the first call connects to it.
 
     Only one recommender has actors at a time: a second one would wait for its cores forever.
-
-    Args:
-        training: Returns the data that recommenders are fitted on; they are sent once.
-
-    Raises:
-        MissingExtraError: If Ray is not installed.
     """
 
     def __init__(self, training: Callable[[], Dataset]) -> None:
@@ -48,12 +42,7 @@ class RayCalls:
         self._known[id(subject)] = (packed, needs)
 
     def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls; yields as `Subject.ask` does.
-
-        Raises:
-            RecommenderError: If there is no cluster or no room, or the recommender cannot be sent
-                or made there.
-        """
+        """Send the calls; yields as `Subject.ask` does."""
         subject = getattr(subject, "origin", subject)
         recipe, needs = self._known[id(subject)]
         if isinstance(recipe, RecommenderError):

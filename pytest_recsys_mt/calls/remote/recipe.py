@@ -23,12 +23,8 @@ class Recipe:
     """How to make one recommender.
 
     Attributes:
-        name: Its name in reports and in the record.
         make: Returns the recommender, not fitted.
-        prompt: The template for text models.
-        seed: The seed of the run.
         fixture: The fixture that gave it; empty for a spec.
-        timeout: Most seconds for one call of a method; None for no limit.
     """
 
     name: str
@@ -45,16 +41,7 @@ def itself(recommender: object) -> object:
 
 
 def pack_recipe(recipe: Recipe, recommender: object) -> bytes:
-    """`recipe` as bytes.
-
-    Args:
-        recipe: How to make it.
-        recommender: The recommender that it makes; the module of its class is sent too, unless it
-            is installed.
-
-    Raises:
-        RecommenderError: If the recommender cannot be pickled.
-    """
+    """`recipe` as bytes."""
     try:
         return _pack(recipe, [recommender])
     except Exception as error:
@@ -67,11 +54,7 @@ def pack_recipe(recipe: Recipe, recommender: object) -> bytes:
 
 
 def pack_calls(calls: Sequence[Call]) -> bytes:
-    """`calls` as bytes, with the test's own prompt edits.
-
-    Raises:
-        RecommenderError: If an edit cannot be pickled.
-    """
+    """`calls` as bytes, with the test's own prompt edits."""
     requests = [call.request for call in calls if call.request is not None]
     edits = [edit for request in requests for edit in request.edits]
     try:
@@ -91,11 +74,7 @@ def unpack(packed: bytes) -> Any:
 
 
 def same_call(known: Subject, wanted: Call) -> Call:
-    """The call that `known` makes of the question of `wanted`.
-
-    Raises:
-        RecommenderError: If `wanted` is a prompt and `known` reads no prompts.
-    """
+    """The call that `known` makes of the question of `wanted`."""
     if wanted.request is not None:
         return known.call(wanted.request, bool(wanted.content["repeat"]))
     if not isinstance(known, TextSubject) or wanted.prompt is None:

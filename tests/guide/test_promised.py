@@ -6,7 +6,7 @@ import pytest
 
 from tests.journeys.pages import DOCS, File, Journey, steps_of
 
-PAGE = DOCS / "promised.md"
+PAGE = DOCS / "measured" / "promised.md"
 COMMAND = re.compile(r"`((?:pytest|recsys-mt) [^`]+)`")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" |")]

@@ -4,7 +4,7 @@ Published values are of the repository recommenders-team/recommenders, README, "
 a random quarter of each user's ratings held out, NDCG@10 over the whole catalogue without what the user has. Their
 BPR is Cornac's; their SAR is nearest neighbours of items, as `itemknn` is, with another similarity. Their best is
 BiVAE with .475. The other bands lie around what `python -m benchmarks.full_ranking` measured; see
-docs/recommenders-measured.md.
+docs/measured/recommenders.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import TextIO
 
 import platformdirs
 
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.errors import CacheError, RecsysError
 
 ROOT = 0
 
@@ -40,6 +40,16 @@ def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def written_or(kind: type[RecsysError], path: Path, mode: int = 0o600) -> Iterator[TextIO]:
+    """As `written_whole`; that the file cannot be written is an error of this kind."""
+    try:
+        with written_whole(path, mode) as stream:
+            yield stream
+    except OSError as error:
+        raise kind(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
 
 
 def cache_folder() -> Path:

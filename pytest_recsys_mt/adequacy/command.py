@@ -79,7 +79,7 @@ def mutated(given: argparse.Namespace) -> int:
     Returns:
         0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
     """
-    from pytest_recsys_mt.adequacy.lines import fault_lines, lines
+    from pytest_recsys_mt.adequacy.lines import fault_lines, lines, plan_lines
     from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import doses
 
@@ -93,7 +93,8 @@ def mutated(given: argparse.Namespace) -> int:
         require_jinja()
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
     if given.plan:
-        return _planned(runs, chosen)
+        print(*plan_lines(runs.plan(), chosen), sep="\n")
+        return 0
     try:
         found = _tried(given, runs, chosen)
     except KeyboardInterrupt:
@@ -137,26 +138,16 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     return adequacy(given.pytest, baseline, ordered, time.monotonic() - begun)
 
 
-def _planned(runs: Runs, chosen: list[Dose]) -> int:
-    from pytest_recsys_mt.adequacy.lines import plan_lines
-
-    print(*plan_lines(runs.plan(), chosen), sep="\n")
-    return 0
-
-
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 def _write(path: Path, text: str) -> None:
     from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.files import written_whole
+    from pytest_recsys_mt.files import written_or
 
-    try:
-        with written_whole(path, 0o644) as stream:
-            stream.write(text)
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be written: {error.strerror}") from error
+    with written_or(DataError, path, 0o644) as stream:
+        stream.write(text)
 
 
 def _jobs(text: str) -> int:

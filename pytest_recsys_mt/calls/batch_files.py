@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_recsys_mt.calls.answer import Answer, plain_completion
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.cache_files import Imported, take
+from pytest_recsys_mt.calls.cache_files import Imported, lines_of, take
 from pytest_recsys_mt.calls.call import Call, key_of
 from pytest_recsys_mt.calls.content import canonical
 from pytest_recsys_mt.calls.subject import Subject
@@ -74,7 +74,7 @@ def import_batch(
     asked = _asked(calls)
     imported = Imported()
     with cache.together():
-        for number, line in _lines(output):
+        for number, line in lines_of(output):
             try:
                 key, answer = _answer(line, asked)
             except ValueError as error:
@@ -110,19 +110,9 @@ def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
-
-
 def _asked(path: Path) -> dict[str, dict[str, Any]]:
     calls = {}
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         try:
             row = json.loads(line)
             key, call = row["key"], row["call"]

@@ -18,7 +18,7 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
 from pytest_recsys_mt.calls.content import canonical
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_or
 
 _UNKNOWN = "?"
 
@@ -81,27 +81,29 @@ def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> i
     Refused rows are left out.
     """
     count = 0
-    try:
-        with written_whole(path) as stream:
-            for _, kept in cache.rows():
-                if kept is not None and matches(kept, model):
-                    answer = {name: kept.answer[name] for name in kept.answer if name != "run"}
-                    stream.write(canonical({"key": kept.key, **row_of(kept.call, answer)}) + "\n")
-                    count += 1
-    except OSError as error:
-        raise CacheError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    with written_or(CacheError, path) as stream:
+        for _, kept in cache.rows():
+            if kept is not None and matches(kept, model):
+                answer = {name: kept.answer[name] for name in kept.answer if name != "run"}
+                stream.write(canonical({"key": kept.key, **row_of(kept.call, answer)}) + "\n")
+                count += 1
     return count
 
 
-def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The lines of a file by their number, from 1: each a row with its key, or why it is refused."""
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not empty, by their number, from 1."""
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 if line.strip():
-                    yield number, _read(line)
+                    yield number, line
     except OSError as error:
         raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+
+
+def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """The lines of a file by their number, from 1: each a row with its key, or why it is refused."""
+    return ((number, _read(line)) for number, line in lines_of(path))
 
 
 def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,8 @@ def export_answers(given: argparse.Namespace) -> int:
     """Write answers to a file."""
     from pytest_recsys_mt.calls.cache_files import write_answers
 
-    cache = _open(given)
-    try:
+    with closing(_open(given)) as cache:
         count = write_answers(cache, given.file, given.model)
-    finally:
-        cache.close()
     print(f"{count:,} answers written to {given.file}")
     return 0
 
@@ -51,9 +49,8 @@ def import_them(given: argparse.Namespace) -> int:
             f"{str(calls_file(batch))!r} cannot be read: --recsys-batch writes it beside its file; give that file "
             f"with --batch"
         )
-    cache = _open(given, make=True)
     refused = 0
-    try:
+    with closing(_open(given, make=True)) as cache:
         for path in given.files:
             done = (
                 import_answers(cache, path, replace=given.replace)
@@ -68,8 +65,6 @@ def import_them(given: argparse.Namespace) -> int:
             for line in done.refused:
                 print(f"recsys-mt: refused: {line}", file=sys.stderr)
             refused += len(done.refused)
-    finally:
-        cache.close()
     return 1 if refused else 0
 
 
@@ -80,7 +75,7 @@ def prices(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.calls.price_files import as_toml, prices_of
     from pytest_recsys_mt.calls.prices import prices_in, text_of
     from pytest_recsys_mt.errors import PriceError
-    from pytest_recsys_mt.files import written_whole
+    from pytest_recsys_mt.files import written_or
 
     output: Path = given.output
     found = prices_of(given.file)
@@ -92,11 +87,8 @@ def prices(given: argparse.Namespace) -> int:
     }
     if taken:
         kept = prices_in(text_of(output), str(output)) if output.exists() else {}
-        try:
-            with written_whole(output, 0o644) as stream:
-                stream.write(as_toml({**kept, **taken}))
-        except OSError as error:
-            raise PriceError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+        with written_or(PriceError, output, 0o644) as stream:
+            stream.write(as_toml({**kept, **taken}))
         added = len(taken.keys() - kept.keys())
         changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
         print(
@@ -114,11 +106,8 @@ def stats(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.calls.cache_files import Share, shares
     from pytest_recsys_mt.sanitize import one_line
 
-    cache = _open(given)
-    try:
+    with closing(_open(given)) as cache:
         found, refused = shares(cache)
-    finally:
-        cache.close()
     total = Share()
     for share in found.values():
         total.answers += share.answers
@@ -148,8 +137,7 @@ def prune(given: argparse.Namespace) -> int:
     if not chosen and not given.refused:
         given.parser.error("say what to remove: --model, --not-in, --refused")
     keep = set() if given.not_in is None else keys_in(given.not_in)
-    cache = _open(given, write=not given.dry_run)
-    try:
+    with closing(_open(given, write=not given.dry_run)) as cache:
         numbers = [
             number
             for number, kept in cache.rows()
@@ -161,7 +149,5 @@ def prune(given: argparse.Namespace) -> int:
         ]
         if not given.dry_run:
             cache.remove(numbers)
-    finally:
-        cache.close()
     print(f"{len(numbers):,} answers {'would be' if given.dry_run else 'were'} removed")
     return 0

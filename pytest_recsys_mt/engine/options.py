@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+def some_text(text: str) -> str:
+    """A reader of non-empty text."""
+    if not text.strip():
+        raise ValueError("it must not be empty")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``.
@@ -21,10 +28,10 @@ class Option:
     """
 
     name: str
-    default: Any
-    read: Callable[[str], Any]
     help: str
     metavar: str | None = None
+    default: Any = None
+    read: Callable[[str], Any] = some_text
     on_command_line: bool = True
     in_ini: bool = True
     repeatable: bool = False
@@ -134,10 +141,3 @@ def switched(text: str) -> bool:
     if text.casefold() not in values:
         raise ValueError("choose one of true, false")
     return values[text.casefold()]
-
-
-def some_text(text: str) -> str:
-    """A reader of non-empty text."""
-    if not text.strip():
-        raise ValueError("it must not be empty")
-    return text

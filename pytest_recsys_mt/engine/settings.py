@@ -25,7 +25,6 @@ from pytest_recsys_mt.engine.options import (
     setting,
     several_of,
     share,
-    some_text,
     switched,
     whole_number,
 )
@@ -106,16 +105,13 @@ class Settings:
 
     models: tuple[str, ...] = option(
         "model",
-        ("itemknn",),
-        some_text,
         "recommender to test; repeat the option to test several (default: itemknn)",
         "SPEC",
+        default=("itemknn",),
         repeatable=True,
     )
     against: str | None = option(
         "against",
-        None,
-        some_text,
         "recommender that suites/arena and suites/multidimensional compare the tested one with "
         "(default in suites/arena: mostpop)",
         "SPEC",
@@ -124,8 +120,6 @@ class Settings:
     )
     judge: str | None = option(
         "judge",
-        None,
-        some_text,
         "judge in suites/arena: a language model, or your own judge",
         "SPEC",
         in_ini=False,
@@ -133,8 +127,6 @@ class Settings:
     )
     profiler: str | None = option(
         "profiler",
-        None,
-        some_text,
         "language model that describes users from their histories (default: the one under test)",
         "SPEC",
         in_ini=False,
@@ -142,85 +134,93 @@ class Settings:
     )
     recall: tuple[str, ...] = option(
         "recall",
-        ("itemknn", "userknn", "bm25", "mostpop"),
-        some_text,
         "recommender whose top list a re-ranking task takes candidates from; repeat the option to name "
         "several (default: itemknn, userknn, bm25, mostpop)",
         "SPEC",
+        default=("itemknn", "userknn", "bm25", "mostpop"),
         repeatable=True,
     )
     sampler: str | None = option(
         "sampler",
-        None,
-        some_text,
         "recommender that checks the sample: users are drawn again until a Kolmogorov-Smirnov test "
         "finds no difference between its accuracy on them and on all users (default: the first sample)",
         "SPEC",
     )
     core: int = option(
         "core",
-        0,
-        whole_number(0),
         "minimum number of interactions of each user and each item; users and items with fewer are "
         "removed (default: 0, all stay)",
         "N",
+        default=0,
+        read=whole_number(0),
     )
     data: str = option(
-        "data", "mini", some_text, "dataset, by name or path (default: mini)", "NAME|PATH"
+        "data", "dataset, by name or path (default: mini)", "NAME|PATH", default="mini"
     )
     repeats: Repeats = option(
         "repeats",
-        "latest",
-        one_of(*get_args(Repeats)),
         "what becomes of rows of a table that repeat a user and an item; latest: the latest is kept; count: "
         "their number is the rating, in a table without ratings; refuse: they are an error (default: latest)",
         "latest|count|refuse",
+        default="latest",
+        read=one_of(*get_args(Repeats)),
         recorded=True,
     )
     design: Design = setting(
         Option(
             "users",
-            200,
-            whole_number(2),
             "users to sample; a verdict may stop before it has asked all of them (default: 200)",
             "N",
+            default=200,
+            read=whole_number(2),
         ),
-        Option("history", 20, whole_number(1), "history items in a request (default: 20)", "M"),
+        Option(
+            "history",
+            "history items in a request (default: 20)",
+            "M",
+            default=20,
+            read=whole_number(1),
+        ),
         Option(
             "candidates",
-            20,
-            whole_number(0),
             "candidates in a request, the held-out item among them; 0 is the whole catalogue (default: 20)",
             "N",
+            default=20,
+            read=whole_number(0),
         ),
-        Option("k", 10, whole_number(1), "items in an answer (default: 10)", "K"),
+        Option("k", "items in an answer (default: 10)", "K", default=10, read=whole_number(1)),
         Option(
             "replicates",
-            2,
-            whole_number(1),
             "calls for each user's source, and as many for the follow-up, if the recommender is not "
             "deterministic (default: 2)",
             "R",
+            default=2,
+            read=whole_number(1),
         ),
         make=Design,
     )
-    seed: int = option("seed", 0, whole_number(0), "seed of all random draws (default: 0)", "S")
+    seed: int = option(
+        "seed", "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
+    )
     alpha: float = option(
-        "alpha", 0.05, share(0, 0.5), "error rate of each claim (default: 0.05)", "A", recorded=True
+        "alpha",
+        "error rate of each claim (default: 0.05)",
+        "A",
+        default=0.05,
+        read=share(0, 0.5),
+        recorded=True,
     )
     slices: tuple[str, ...] = option(
         "slices",
-        (),
-        names,
         "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
         "or attributes of users, and commas between them (default: none)",
         "NAMES",
+        default=(),
+        read=names,
         recorded=True,
     )
     unit: str | None = option(
         "unit",
-        None,
-        some_text,
         "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
         "are not independent (default: users are)",
         "NAME",
@@ -228,25 +228,20 @@ class Settings:
     )
     prompt: str | None = option(
         "prompt",
-        None,
-        some_text,
         f"prompt template for language models (default: the suite's, else {PROMPT})",
         "NAME",
         recorded=True,
     )
     prompts: OwnTexts | None = option(
         "prompts",
-        None,
-        read_texts,
         "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
         "the package's)",
         "FILE",
+        read=read_texts,
         recorded=True,
     )
     questions: QuestionFile | None = option(
         "questions",
-        None,
-        some_text,
         "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
         "FILE",
         in_ini=False,
@@ -255,98 +250,90 @@ class Settings:
     )
     question_setting: tuple[str, ...] = option(
         "question-setting",
-        (),
-        some_text,
         "how suites/lrworld makes its questions, such as support=0.02; repeat the option to set several",
         "NAME=VALUE",
+        default=(),
         repeatable=True,
         recorded=True,
         make=_question_settings,
     )
     exact: bool = option(
         "exact",
-        False,
-        switched,
         "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
         "depends on its neighbours; slow",
+        default=False,
+        read=switched,
         flag=True,
         recorded=True,
     )
     mode: Mode = option(
         "mode",
-        "auto",
-        one_of("auto", "replay", "refresh"),
         "auto: take an answer from the cache, "
         "else ask; replay: never ask; refresh: always ask (default: auto)",
         "MODE",
+        default="auto",
+        read=one_of("auto", "replay", "refresh"),
         recorded=True,
     )
     executor: Literal["local", "ray"] = option(
         "executor",
-        "local",
-        one_of("local", "ray"),
         "where calls are sent: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
         "this machine names (default: local)",
         "local|ray",
+        default="local",
+        read=one_of("local", "ray"),
     )
-    cache: Path = option(
-        "cache", None, some_text, "folder of the answers (default: in the user's cache)", "DIR"
-    )
+    cache: Path = option("cache", "folder of the answers (default: in the user's cache)", "DIR")
     inconclusive: Literal["fail", "skip"] = option(
         "inconclusive",
-        "fail",
-        one_of("fail", "skip"),
         "what an inconclusive verdict does to its test (default: fail)",
         "fail|skip",
+        default="fail",
+        read=one_of("fail", "skip"),
         recorded=True,
     )
     effort: Effort = option(
         "effort",
-        "standard",
-        one_of(*get_args(Effort)),
         f"quick: a first look at the relations that matter most, with {QUICK['users']} users and at most "
         f"{QUICK['max-calls']} calls unless told otherwise; thorough: run also tests that make many calls, "
         f"such as the papers' own protocols; a file named on the command line always runs (default: "
         f"standard)",
         "quick|standard|thorough",
+        default="standard",
+        read=one_of(*get_args(Effort)),
     )
     max_wait: float = option(
         "max-wait",
-        120.0,
-        seconds,
         "maximum seconds to wait for a busy or unreachable endpoint; if it asks for more, its calls "
         "fail at once (default: 120)",
         "SECONDS",
+        default=120.0,
+        read=seconds,
     )
     timeout: float | None = option(
         "timeout",
-        None,
-        above_zero,
         "seconds that one call of your own recommend() or complete() may take before it fails; for "
         "endpoints see timeout= in their specs (default: no limit)",
         "S",
+        read=above_zero,
     )
     shrink: int | None = option(
         "shrink",
-        None,
-        whole_number(0),
         "calls to spend on the smallest example of each violated relation; 0: none (default: 200, and at "
         "most 5 seconds a test, for a recommender in this process; else none)",
         "CALLS",
+        read=whole_number(0),
     )
     controls: int | None = option(
         "controls",
-        None,
-        whole_number(0),
         "calls for each control: a relation that must change the answer, asked to see whether a promise that "
         "holds is kept only because the recommender does not read what was changed; 0: none (default: "
         "as many as it takes for a recommender in this process; else only answers that are known already)",
         "CALLS",
+        read=whole_number(0),
     )
     baseline: Path | None = option(
         "baseline",
-        None,
-        some_text,
         "record of an earlier run to compare this one with; the run fails if it is worse",
         "FILE",
         in_ini=False,
@@ -355,16 +342,12 @@ class Settings:
     )
     policy: Policy | None = option(
         "policy",
-        None,
-        some_text,
         "TOML file with the rules of the release gate (default: recsys.toml, if there is one)",
         "FILE",
         asks_report=True,
     )
     json: Path | None = option(
         "json",
-        None,
-        some_text,
         "write the record of this run to this file (JSON)",
         "PATH",
         in_ini=False,
@@ -374,8 +357,6 @@ class Settings:
     )
     html: Path | None = option(
         "html",
-        None,
-        some_text,
         "write an HTML report to this file: one file without dependencies",
         "PATH",
         in_ini=False,
@@ -385,35 +366,33 @@ class Settings:
     )
     columns: tuple[str, ...] = option(
         "columns",
-        (),
-        several_of(*COLUMNS),
         f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
         f"(default: no table; with -v name,verdict,measured,limit,users)",
         "NAMES",
+        default=(),
+        read=several_of(*COLUMNS),
         reproduced=False,
     )
     list: bool = option(
         "list",
-        False,
-        bool,
         "list the relations with what they promise, and stop",
+        default=False,
+        read=bool,
         flag=True,
         in_ini=False,
         reproduced=False,
     )
     plan: bool = option(
         "plan",
-        False,
-        bool,
         "report how many calls the selected tests make, and what they cost, and stop",
+        default=False,
+        read=bool,
         flag=True,
         in_ini=False,
         reproduced=False,
     )
     batch: Path | None = option(
         "batch",
-        None,
-        some_text,
         "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
         "FILE",
         in_ini=False,
@@ -422,57 +401,51 @@ class Settings:
     )
     limits: Limits = setting(
         Option(
-            "max-calls", None, whole_number(1), "maximum number of calls (default: no limit)", "N"
+            "max-calls", "maximum number of calls (default: no limit)", "N", read=whole_number(1)
         ),
         Option(
             "max-tokens",
-            None,
-            whole_number(1),
             "maximum number of tokens, prompts and answers together (default: no limit)",
             "N",
+            read=whole_number(1),
         ),
         Option(
-            "max-usd", None, above_zero, "maximum cost of this run in USD (default: no limit)", "X"
+            "max-usd", "maximum cost of this run in USD (default: no limit)", "X", read=above_zero
         ),
         make=Limits,
     )
     pace: float | None = option(
         "pace",
-        None,
-        above_zero,
         "calls per second, for the time that --recsys-plan tells (default: as in the cached answers)",
         "N",
+        read=above_zero,
         reproduced=False,
     )
     prices: Path | None = option(
         "prices",
-        None,
-        some_text,
         "TOML file with prices of models, in USD per million tokens",
         "FILE",
         make=_own_path,
     )
     error_limit: float = option(
         "error-limit",
-        0.05,
-        share(0, 1, closed=True),
         "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
+        default=0.05,
+        read=share(0, 1, closed=True),
         on_command_line=False,
         recorded=True,
     )
     missed_limit: float = option(
         "missed-limit",
-        0.1,
-        share(0, 1, closed=True),
         "largest share of answers of which nothing can be read before a verdict is inconclusive (default: 0.1)",
         "SHARE",
+        default=0.1,
+        read=share(0, 1, closed=True),
         recorded=True,
     )
 
     fault: str | None = option(
         "fault",
-        None,
-        some_text,
         "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
         "plants them one by one",
         "NAME[:STRENGTH]",

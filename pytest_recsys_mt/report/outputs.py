@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from pytest_recsys_mt.errors import DataError, PolicyError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html.page import clean
@@ -48,9 +48,6 @@ def put_out(text: str, output: Path | None, what: str) -> None:
     if output is None:
         print(text, end="")
         return
-    try:
-        with written_whole(output, 0o644) as stream:
-            stream.write(text)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    with written_or(DataError, output, 0o644) as stream:
+        stream.write(text)
     print(f"{what} written to {output}")

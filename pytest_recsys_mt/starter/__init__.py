@@ -83,24 +83,23 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         needed = configuration.lacks(settings) if configuration else {}
         command = _command(needed)
         files = {
-            "recsys.toml": texts.POLICY,
+            "recsys.toml": texts.template("policy"),
             "test_recsys.py": _first_test(spec, reads_text),
         }
         if not (
             folder / "conftest.py"
         ).exists():  # it only shows how to make a recommender by a fixture
-            files["conftest.py"] = texts.CONFTEST
+            files["conftest.py"] = texts.template("conftest")
         if not configuration:
-            files["pytest.ini"] = texts.INI.format(lines="\n".join(ini_lines(settings)))
+            files["pytest.ini"] = texts.template("ini").format(lines="\n".join(ini_lines(settings)))
         if ci != "none":
-            where, text = texts.CI[ci]
             secret = texts.SECRETS[ci].format(name=variable) if variable else ""
             run = f"{command} {OUTPUTS}"
             if ci == "jenkins":
                 run = run.replace("\\", "\\\\").replace("'", "\\'")
             elif configuration:
                 run = ">-\n" + " " * 10 + run
-            files[where] = text.format(
+            files[texts.CI[ci]] = texts.template(ci).format(
                 package=" ".join((*own, _package(spec))),
                 own="" if own else texts.OWN[ci],
                 command=run,
@@ -192,7 +191,7 @@ def _first_test(spec: str, reads_text: bool) -> str:
     )  # fmt: skip
     margin = "0.15" if reads_text else "0.05"
     model = spec.replace("\\", "/").replace('"', "'")
-    return texts.TEST.format(
+    return texts.template("test").format(
         model=model, relation=relation, call=call, name=name, promise=promise, margin=margin
     )
 

@@ -324,7 +324,7 @@ def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
     def installed(where: str) -> list[str]:
         Path(where).mkdir(exist_ok=True)
         assert main(["init", "itemknn", where, "--ci", ci]) == 0
-        lines = (Path(where) / texts.CI[ci][0]).read_text().splitlines()
+        lines = (Path(where) / texts.CI[ci]).read_text().splitlines()
         return [line.strip(" -") for line in lines if "pip install" in line]
 
     assert sum(line.startswith(("#", "//")) for line in installed("plain")) == 1

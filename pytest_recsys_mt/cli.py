@@ -105,12 +105,6 @@ def _argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]
     return names, how
 
 
-def _folder_of_answers() -> tuple[tuple[str, ...], dict[str, Any]]:
-    return _argument(
-        "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
-    )
-
-
 def _output(help: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     return _argument("-o", "--output", type=Path, metavar="FILE", help=help)
 
@@ -155,7 +149,9 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
     """The commands on the answers in the cache, and on prices."""
     from pytest_recsys_mt.calls import commands
 
-    folder = _folder_of_answers()
+    folder = _argument(
+        "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
+    )
     model = _argument(
         "--model", metavar="PATTERN", help="only answers of models of this name: gpt-4o*"
     )
@@ -204,7 +200,6 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
 
 
 def _reports(groups: Any, command: Callable[..., None]) -> None:
-    """The commands on records."""
     command(
         groups, "report", _report, "make the HTML report of a record, or of the trend of several",
         _records(),
@@ -270,7 +265,6 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
 
 
 def _projects(groups: Any, command: Callable[..., None]) -> None:
-    """The commands that write the files of a project."""
     command(
         groups, "prompts", _prompts, "write what language models are told, as a file for --recsys-prompts",
         _output("a new file (default: standard output)"),

@@ -50,7 +50,6 @@ def with_traceback(text: str, error: BaseException) -> str:
 
 
 def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
-    """`told` and its causes."""
     yield told
     for each in (told.__cause__, told.__context__):
         if each is not None:

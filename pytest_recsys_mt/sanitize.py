@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 _ESCAPE = re.compile(
@@ -79,3 +80,19 @@ def plain(value: object, lost: list[str], at: str = "") -> Any:
     if callable(tolist):  # of an array, or of a number of NumPy
         return plain(tolist(), lost, at)
     return sanitize(repr(value))
+
+
+def clean(value: object) -> Any:
+    """`value` with all its texts and keys sanitized: a record is untrusted."""
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, Mapping):
+        return {
+            sanitize(str(key)): without_controls(each)
+            if key == "nodeid" and isinstance(each, str)
+            else clean(each)
+            for key, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [clean(each) for each in value]
+    return value

@@ -33,26 +33,16 @@ class Difference(TypedDict):
 
 
 class Remedy(TypedDict):
-    """The relation that is made to find a fault, and a test of it to paste.
-
-    Attributes:
-        promised: What a recommender must declare in ``promises`` for it to apply; empty if nothing.
-        asked: Tests of the suite that ask this already, and pass without the fault.
-    """
+    """The relation that is made to find a fault, and a test of it to paste."""
 
     relation: str
     code: str
-    promised: str
-    asked: list[str]
+    promised: str  # what a recommender must declare in `promises`; empty if nothing
+    asked: list[str]  # tests of the suite that ask this already, and pass without the fault
 
 
 class Trial(TypedDict):
-    """One fault of one strength in one recommender.
-
-    Attributes:
-        reason: Why it counts as that, where it needs saying.
-        cells: By the id of each test that passes without a fault.
-    """
+    """One fault of one strength in one recommender."""
 
     fault: str
     name: str
@@ -60,8 +50,8 @@ class Trial(TypedDict):
     model: str
     does: str
     fate: Fate
-    reason: str
-    cells: dict[str, Cell]
+    reason: str  # why it counts as that, where it needs saying
+    cells: dict[str, Cell]  # by the id of each test that passes without a fault
     difference: Difference | None
     remedy: Remedy | None
     made: int
@@ -69,33 +59,21 @@ class Trial(TypedDict):
 
 
 class Score(TypedDict):
-    """The share of faults that the suite kills, of those that change answers.
-
-    Attributes:
-        faults: How many change answers: killed, survived or unclear.
-        interval: Bounds of the share, by Clopper and Pearson.
-        equivalent_killed: How many of those a test killed nevertheless: false alarms.
-    """
+    """The share of faults that the suite kills, of those that change answers."""
 
     model: str
     killed: int
-    faults: int
+    faults: int  # how many change answers: killed, survived or unclear
     share: float | None
-    interval: list[float] | None
+    interval: list[float] | None  # bounds of the share, by Clopper and Pearson
     confidence: float
     equivalent: int
-    equivalent_killed: int
+    equivalent_killed: int  # how many of those a test killed nevertheless: false alarms
     not_planted: int
 
 
 class Adequacy(TypedDict):
-    """The whole document.
-
-    Attributes:
-        tests: The tests that hold without a fault, or in part, in their order.
-        partly: Those of them that hold in part, and are inconclusive in another.
-        left_out: The others, which can kill nothing, and how they ended without a fault.
-    """
+    """The whole document."""
 
     schema: str
     version: str
@@ -103,9 +81,9 @@ class Adequacy(TypedDict):
     data: str
     seed: int
     users: int
-    tests: list[str]
-    partly: list[str]
-    left_out: dict[str, str]
+    tests: list[str]  # that hold without a fault, or in part, in their order
+    partly: list[str]  # those that hold in part, and are inconclusive in another
+    left_out: dict[str, str]  # the others, and how they ended without a fault
     failing: list[str]
     scores: list[Score]
     trials: list[Trial]

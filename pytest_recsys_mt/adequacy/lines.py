@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, get_args
 
-from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Remedy, Score, Trial
+from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Fate, Remedy, Score, Trial
 from pytest_recsys_mt.faults import Dose
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
@@ -21,18 +21,18 @@ def lines(found: Adequacy) -> Iterator[str]:
         yield _rule(f"{one_line(score['model'])} on {one_line(found['data'])}")
         yield from _wrapped(score_text(score))
         yield from _left_out(found)
-        yield from _killed(own)
-        for fate, title in (
-            ("survived", "SURVIVED: your tests hold with these faults"),
-            ("unclear", "UNCLEAR: no test fails for these, and some cannot tell"),
-        ):
-            yield from _unfound([trial for trial in own if trial["fate"] == fate], title)
+        of = {fate: [trial for trial in own if trial["fate"] == fate] for fate in get_args(Fate)}
+        count = len(of["killed"])
+        title = f"KILLED: {count}, each by how many tests, and the first of them"
+        yield from _section(title, of["killed"], _killed)
+        title = "SURVIVED: your tests hold with these faults"
+        yield from _section(title, of["survived"], _unfound)
+        title = "UNCLEAR: no test fails for these, and some cannot tell"
+        yield from _section(title, of["unclear"], _unfound)
         yield from _to_add(own)
-        for fate, title in (
-            ("not planted", "NOT PLANTED"),
-            ("equivalent", "EQUIVALENT for this recommender: its answers stay as they are"),
-        ):
-            yield from _listed([trial for trial in own if trial["fate"] == fate], title)
+        yield from _section("NOT PLANTED", of["not planted"], _listed)
+        title = "EQUIVALENT for this recommender: its answers stay as they are"
+        yield from _section(title, of["equivalent"], _listed)
 
 
 def score_text(score: Score) -> str:
@@ -92,16 +92,20 @@ def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
         yield from _wrapped(f"{dose.spec}  {dose.does}{note}", "    ")
 
 
-def _killed(trials: Sequence[Trial]) -> Iterator[str]:
-    killed = [trial for trial in trials if trial["fate"] == "killed"]
-    if not killed:
-        return
-    yield ""
-    yield f"KILLED: {len(killed)}, each by how many tests, and the first of them"
-    for trial in killed:
-        by = [test for test, cell in trial["cells"].items() if cell == "killed"]
-        name = one_line(by[0].rpartition("/")[2].partition("::")[2])
-        yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
+def _section(
+    title: str, trials: Sequence[Trial], told: Callable[[Trial], Iterable[str]]
+) -> Iterator[str]:
+    if trials:
+        yield ""
+        yield title
+        for trial in trials:
+            yield from told(trial)
+
+
+def _killed(trial: Trial) -> Iterator[str]:
+    by = [test for test, cell in trial["cells"].items() if cell == "killed"]
+    name = one_line(by[0].rpartition("/")[2].partition("::")[2])
+    yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
 
 
 def _left_out(found: Adequacy) -> Iterator[str]:
@@ -123,15 +127,10 @@ def _left_out(found: Adequacy) -> Iterator[str]:
         )
 
 
-def _unfound(trials: Sequence[Trial], title: str) -> Iterator[str]:
-    if not trials:
-        return
-    yield ""
-    yield title
-    for trial in trials:
-        yield f"  {trial['fault']}"
-        yield from _wrapped(f"it {trial['does']}", "    ", first="    ")
-        yield from _wrapped(effect_text(trial), "    ", first="    ")
+def _unfound(trial: Trial) -> Iterator[str]:
+    yield f"  {trial['fault']}"
+    yield from _wrapped(f"it {trial['does']}", "    ", first="    ")
+    yield from _wrapped(effect_text(trial), "    ", first="    ")
 
 
 def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
@@ -171,13 +170,8 @@ def advice(remedy: Remedy) -> str:
     return f"{remedy['relation']}{needs}"
 
 
-def _listed(trials: Sequence[Trial], title: str) -> Iterator[str]:
-    if not trials:
-        return
-    yield ""
-    yield title
-    for trial in trials:
-        yield from _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", first="  ")
+def _listed(trial: Trial) -> list[str]:
+    return _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", first="  ")
 
 
 def _rule(title: str) -> str:

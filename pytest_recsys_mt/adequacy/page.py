@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pytest_recsys_mt.adequacy.document import Adequacy
 from pytest_recsys_mt.adequacy.lines import advice, effect_text, score_text, to_add
 from pytest_recsys_mt.errors import MissingExtraError
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import clean
 
 TEMPLATE = Path(__file__).parent / "templates" / "adequacy.html.j2"
 
@@ -48,10 +46,9 @@ def render(found: Adequacy) -> str:
     made = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    clean = _clean(found)
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     return made.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        found=clean,
+        found=clean(found),
         marks=MARKS,
         score_text=score_text,
         effect_text=effect_text,
@@ -60,11 +57,3 @@ def render(found: Adequacy) -> str:
         style=Markup(STYLE),  # ours, not the user's
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
     )
-
-
-def _clean(value: object) -> Any:
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, Mapping):
-        return {sanitize(str(key)): _clean(each) for key, each in value.items()}
-    return [_clean(each) for each in value] if isinstance(value, list) else value

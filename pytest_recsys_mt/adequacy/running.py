@@ -51,17 +51,12 @@ USAGE = 4
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the tests.
-
-    Attributes:
-        outcomes: How each test ended, by its id: as pytest says, or `listening.PARTLY`.
-        said: The first error of Python that it printed, else its last line.
-    """
+    """One run of the tests."""
 
     record: dict[str, Any] | None
-    outcomes: dict[str, str]
+    outcomes: dict[str, str]  # how each test ended, by its id: as pytest says, or `PARTLY`
     seconds: float
-    said: str
+    said: str  # the first error of Python that it printed, else its last line
     kept: bool = False
 
 

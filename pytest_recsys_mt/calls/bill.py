@@ -28,21 +28,15 @@ RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 
 @dataclass(frozen=True, slots=True)
 class CallFact:
-    """The result of one call in this run, or of one attempt at it.
-
-    Attributes:
-        usd: What it cost in this run; None if unknown.
-        cut_off: Whether something other than the model ended the answer.
-        at_most: The most it may have cost, in USD; None if there is no upper bound.
-    """
+    """The result of one call in this run, or of one attempt at it."""
 
     state: State
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    usd: float | None = 0.0
-    cut_off: bool = False
+    usd: float | None = 0.0  # what it cost in this run; None if unknown
+    cut_off: bool = False  # by something other than the model
     again: bool = False
-    at_most: float | None = 0.0
+    at_most: float | None = 0.0  # the most it may have cost; None if there is no upper bound
     reasoning_tokens: int = 0
     cached_tokens: int = 0
 
@@ -56,8 +50,7 @@ Counted = Sequence[Any]
 class Drained(TypedDict):
     """What a process knows of its calls since it last said so: plain data.
 
-    Attributes:
-        causes: Who asked for calls; also for calls whose facts come from another process.
+    Its causes are also of calls whose facts come from another process.
     """
 
     calls: dict[str, list[Counted]]

@@ -42,11 +42,7 @@ _BEGIN, _THEN_CALL, _THEN_SCHEMA = '{"answer":', ',"call":', f',"schema":"{SCHEM
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One answer with its question.
-
-    Attributes:
-        size: Characters of its row.
-    """
+    """One answer with its question; its size is in characters of its row."""
 
     key: str
     call: Mapping[str, Any]

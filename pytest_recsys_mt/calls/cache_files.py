@@ -25,26 +25,17 @@ _UNKNOWN = "?"
 
 @dataclass(slots=True)
 class Imported:
-    """The result for the lines of a file.
-
-    Attributes:
-        known: Answers that the cache already held in the same words.
-        refused: Why lines were refused, as ``FILE:LINE: reason``.
-    """
+    """The result for the lines of a file."""
 
     added: int = 0
-    known: int = 0
+    known: int = 0  # answers that the cache already held in the same words
     differing: int = 0
-    refused: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # as ``FILE:LINE: reason``
 
 
 @dataclass(slots=True)
 class Share:
-    """The answers of one model in a cache.
-
-    Attributes:
-        size: Characters of their rows.
-    """
+    """The answers of one model in a cache; their size is in characters of their rows."""
 
     answers: int = 0
     size: int = 0

@@ -17,19 +17,12 @@ AGAIN = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question as it is sent.
-
-    Attributes:
-        content: Everything that the answer may depend on, as plain JSON data: the model, its
-            parameters, the question, the seed and the number of the replicate.
-        request: The request, with its replicate number; None for a test's own prompt.
-        prompt: What a text model reads; None for other recommenders.
-    """
+    """One question as it is sent."""
 
     key: str
-    content: Mapping[str, Any]
-    request: Request | None
-    prompt: Prompt | None = None
+    content: Mapping[str, Any]  # all that the answer may depend on, as plain JSON data
+    request: Request | None  # with its replicate number; None for a test's own prompt
+    prompt: Prompt | None = None  # what a text model reads
     purpose: Purpose = field(default="request", compare=False)
 
     @property

@@ -35,17 +35,11 @@ PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 class Cause(NamedTuple):
-    """Who asks for a call. Of several causes the smallest counts: that of the first test.
+    """Who asks for a call. Of several causes the smallest counts: that of the first test."""
 
-    Attributes:
-        place: The place of the test among the tests of the run; infinity after the last test.
-        purpose: The place of the purpose in `PURPOSES`.
-        suite: The suite of the test; empty after the last test.
-    """
-
-    place: float
-    purpose: int
-    suite: str
+    place: float  # the place of the test among the tests of the run; infinity after the last test
+    purpose: int  # the place of the purpose in `PURPOSES`
+    suite: str  # the suite of the test; empty after the last test
     model: str
 
 

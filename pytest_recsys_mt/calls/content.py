@@ -48,17 +48,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Content(Mapping[str, Any]):
-    """Everything that the answer to a request may depend on.
-
-    Attributes:
-        repeat: Whether it is asked anew even if the same replicate was asked before.
-        how: In what different way it is sent, if the answer may depend on that: ``asked`` and ``before``.
-    """
+    """Everything that the answer to a request may depend on."""
 
     model: Part
     request: Request
-    repeat: bool
-    how: tuple[tuple[str, str], ...] = ()
+    repeat: bool  # whether it is asked anew even if the same replicate was asked before
+    how: tuple[tuple[str, str], ...] = ()  # ``asked`` and ``before``, if not as usual
 
     def __getitem__(self, name: str) -> Any:
         match name:

@@ -23,17 +23,12 @@ def shown(found: object) -> str:
 
 @dataclass(frozen=True)
 class Contract:
-    """The return value that a method owes for its input.
-
-    Attributes:
-        one: The input that each answer is for.
-        wrap: How to fix a wrong return value, by its type.
-    """
+    """The return value that a method owes for its input."""
 
     call: str
     kind: type
-    one: str
-    wrap: Mapping[type, str]
+    one: str  # the input that each answer is for
+    wrap: Mapping[type, str]  # how to fix a wrong return value, by its type
 
     def __str__(self) -> str:
         return (

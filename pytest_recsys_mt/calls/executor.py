@@ -217,10 +217,8 @@ class Executor:
     def _alone(self, subject: Subject) -> Iterator[None]:
         """Prevent other workers from sending the same calls or spending the same money."""
         if self._budget is None:
-            if not subject.durable:
-                yield
-                return
-            with self._cache.lock(subject.name):
+            locked = self._cache.lock(subject.name) if subject.durable else contextlib.nullcontext()
+            with locked:
                 yield
             return
         with self._cache.lock("spent"):
@@ -271,7 +269,6 @@ class Executor:
             return self._end(subject)
 
     def _begin(self, subject: Subject, calls: Sequence[Call]) -> None:
-        """Note when calls are sent."""
         if calls:
             self.latest[subject.name] = time.time()
             self._asked.update((call.key, self.latest[subject.name]) for call in calls)

@@ -19,20 +19,15 @@ Told = dict[str, str]
 
 @dataclass
 class Failure:
-    """Calls that failed at the same lines of code.
+    """Calls that failed at the same lines of code."""
 
-    Attributes:
-        key: The same for the same lines and recommender, on every worker.
-        smallest: How to ask that again, in words and code; empty until somebody has found out.
-    """
-
-    key: str
+    key: str  # the same for the same lines and recommender, on every worker
     model: str
     error: str
     asked: str
     traceback: str
     request: Request | None = None
-    smallest: str = ""
+    smallest: str = ""  # how to ask that again, in words and code; empty until it is found
     calls: int = 0
     users: set[str] = field(default_factory=set)
 

@@ -14,11 +14,7 @@ from pytest_recsys_mt.files import require_own, written_whole
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may spend; None stands for no limit.
-
-    Attributes:
-        calls: Calls sent, including failed ones.
-    """
+    """What a run may spend, on failed calls too; None stands for no limit."""
 
     calls: int | None = None
     tokens: int | None = None

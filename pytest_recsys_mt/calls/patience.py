@@ -31,10 +31,8 @@ class Patience:
 
     Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends
     at the next line of Python that it reaches, or with the process. A call that holds the
-    interpreter's lock, as compiled code can, cannot be abandoned.
-
-    Args:
-        seconds: Most seconds of a call; None makes each call in its caller's thread, without limit.
+    interpreter's lock, as compiled code can, cannot be abandoned. Without a limit of `seconds`, each
+    call is made in its caller's thread.
     """
 
     def __init__(self, seconds: float | None) -> None:

@@ -20,20 +20,13 @@ _TOKENS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model's tokens.
+    """The price of a model's tokens."""
 
-    Attributes:
-        input: USD for a million prompt tokens.
-        output: USD for a million tokens of answers.
-        cached_input: USD for a million prompt tokens that the provider served from its cache; None
-            if that price is unknown.
-    """
-
-    input: float
-    output: float
+    input: float  # USD for a million prompt tokens
+    output: float  # USD for a million tokens of answers
     date: str = ""
     source: str = ""
-    cached_input: float | None = None
+    cached_input: float | None = None  # of those from the provider's cache; None if unknown
 
     @property
     def is_free(self) -> bool:

@@ -5,50 +5,68 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.calls.rate import Rate
 from pytest_recsys_mt.sanitize import one_line
 
 LONGEST_NAME = 40
 """Characters of a phase that are shown; the end of a name tells it from others, so its middle is left out."""
 
+WINDOW = 30.0
+"""Seconds that count: an endpoint may become slower or faster."""
+
+LEAST = 50
+"""So many answers count, even if they took longer: fewer say little about the next ones."""
+
+
+class Rate:
+    """The rate of the answers to one batch of calls."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._times = deque([clock()])  # of the answers that count, behind the start of their time
+
+    def add(self) -> None:
+        """Count an answer that arrives now."""
+        now = self._clock()
+        self._times.append(now)
+        while len(self._times) - 1 > LEAST and self._times[1] < now - WINDOW:
+            self._times.popleft()
+
+    @property
+    def per_second(self) -> float:
+        """Answers per second; 0 before the first."""
+        seconds = self._clock() - self._times[0]
+        return (len(self._times) - 1) / seconds if seconds > 0 else 0.0
+
 
 @dataclass
 class Phase:
-    """Something that takes its time: a test, a training, the loading of data.
-
-    Attributes:
-        detail: How far it is, in its own words; empty where calls say it.
-    """
+    """Something that takes its time: a test, a training, the loading of data."""
 
     name: str
     began: float
-    detail: str = ""
+    detail: str = ""  # how far it is, in its own words; empty where calls say it
     wanted: int = 0
     answered: int = 0
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far one process is, as plain data, so that a worker can post it.
-
-    Attributes:
-        left: Seconds that the other calls will take; None if unknown.
-        more: What else is known, the most important first.
-    """
+    """How far one process is, as plain data, so that a worker can post it."""
 
     name: str
     detail: str
     seconds: float
     wanted: int = 0
     answered: int = 0
-    left: float | None = None
+    left: float | None = None  # seconds that the other calls will take; None if unknown
     rate: float = 0.0
-    more: Sequence[str] = field(default=())
+    more: Sequence[str] = field(default=())  # what else is known, the most important first
 
 
 class Progress:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.engine.elsewhere import Order
+from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.roster import Fit
 from pytest_recsys_mt.engine.run import Run
 
@@ -22,7 +22,7 @@ def main(out: int) -> None:
         json.dump(_answers(order), file)
 
 
-def _answers(order: Order) -> list[Answer]:
+def _answers(order: Elsewhere) -> list[Answer]:
     # The users are already drawn; only the training data is made again.
     prompt_texts.use(order.settings.prompts)
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")

@@ -12,15 +12,10 @@ MOST = 20
 
 @dataclass
 class Branches:
-    """What verdicts on made-up answers say: every assert passes, and both ways of a branch are gone.
+    """What verdicts on made-up answers say: every assert passes, and both ways of a branch are gone."""
 
-    Attributes:
-        way: What a verdict says outside an assert; but True after `MOST` times, as a loop would not end.
-        met: How often one was asked outside an assert.
-    """
-
-    way: bool = True
-    met: int = field(default=0, init=False)
+    way: bool = True  # outside an assert; but True after `MOST` times, as a loop would not end
+    met: int = field(default=0, init=False)  # how often one was asked outside an assert
 
     def says(self, file: str, line: int) -> bool:
         """Whether a verdict is true at a line of some code."""

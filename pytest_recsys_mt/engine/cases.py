@@ -28,16 +28,11 @@ Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One user's request, and further facts about the user.
-
-    Attributes:
-        held_out: Ids of the items held out for the user, which no recommender sees.
-        past: Ids of all items that the user has in the training data, oldest first.
-    """
+    """One user's request, and further facts about the user."""
 
     request: Request
-    held_out: frozenset[str]
-    past: tuple[str, ...] = ()
+    held_out: frozenset[str]  # which no recommender sees
+    past: tuple[str, ...] = ()  # all that the user has in the training data, oldest first
 
     def knowing(self, request: Request) -> Request:
         """A request of this user that lists the past items that its history does not show.

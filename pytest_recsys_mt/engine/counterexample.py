@@ -51,22 +51,15 @@ BY_CHANCE = "seen once: with a recommender that is not deterministic this can be
 
 @dataclass(frozen=True)
 class Counterexample:
-    """One user's smallest request found that still shows a violation.
-
-    Attributes:
-        followup: The transformed request; None if the oracle judges the source alone.
-        effect: The effect for this user on this request, in the unit of the margin; the mean of the
-            fresh answers if it was asked afresh.
-        minimal: Whether nothing more can be left out; False if the search ended before.
-    """
+    """One user's smallest request found that still shows a violation."""
 
     source: Request
-    followup: Request | None
+    followup: Request | None  # None if the oracle judges the source alone
     example: Example
-    effect: float
+    effect: float  # in the unit of the margin; the mean of the fresh answers if it was asked afresh
     whole: Request
     calls: int
-    minimal: bool
+    minimal: bool  # False if the search ended before nothing more could be left out
     ended: str = ""
 
 
@@ -76,15 +69,9 @@ def may_shrink(verdict: Verdict) -> bool:
     Where the answer must change, a smaller request says nothing: among fewer candidates any answer
     changes less.
     """
-    numbers = verdict.estimate is not None and verdict.margin is not None
-    changes = verdict.allowed != "at least"
-    return (
-        verdict.status == "violated"
-        and numbers
-        and changes
-        and bool(verdict.examples)
-        and verdict.again is not None
-    )
+    needed = verdict.estimate, verdict.margin, verdict.again
+    told = verdict.status == "violated" and bool(verdict.examples)
+    return told and verdict.allowed != "at least" and None not in needed
 
 
 def smallest(

@@ -5,7 +5,6 @@ Relations have their own guard (`oracles.judging.together`); this module reports
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from pytest_recsys_mt.answers import Pairs
@@ -53,7 +52,8 @@ def asked_again(runner: Runner) -> Drift | None:
     earlier = {
         position: outcome
         for position, outcome in runner.first_outcomes.items()
-        if outcome.asked is not None and min(_known(outcome.times)) < latest
+        # A call whose time is unknown counts as sent long ago.
+        if outcome.asked is not None and min(time or 0.0 for time in outcome.times) < latest
     }
     chosen = dict(list(earlier.items())[:USERS])
     requests = {place: runner.cases[place].request for place in chosen}
@@ -110,8 +110,3 @@ def _reason(drift: Drift) -> str:
             f"{drift['effect']:.2f} less than its own noise explains"
         )
     return f"answers changed while we asked {one_line(drift['model'])}: {what}"
-
-
-def _known(times: Iterable[float | None]) -> list[float]:
-    """The times; unknown ones count as long ago."""
-    return [0.0 if time is None else time for time in times]

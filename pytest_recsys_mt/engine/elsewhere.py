@@ -8,7 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_recsys_mt.calls.answer import Answer, failure
@@ -37,31 +37,17 @@ def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, A
 
 
 @dataclass(frozen=True)
-class Order:
-    """The task of another process. Only the parent sends it to the child, as a pickle.
-
-    Attributes:
-        design: Decides what the recommender is fitted to, and its prompt.
-        requests: The requests to answer, each with its replicate number and whether it is a repeat.
-    """
-
-    settings: Settings
-    spec: str
-    design: Design
-    requests: tuple[tuple[Request, bool], ...] = ()
-
-
-@dataclass(frozen=True)
 class Elsewhere:
     """Sends calls to a new process, which makes the recommender anew from its spec.
 
     The new process has other hashes of text and other addresses of objects. Anything that depends
-    on them differs there.
+    on them differs there. It gets this object as a pickle, which only its parent sends.
     """
 
     settings: Settings
     spec: str
-    design: Design
+    design: Design  # decides what the recommender is fitted to, and its prompt
+    requests: tuple[tuple[Request, bool], ...] = ()  # each with whether it is a repeat
 
     def __call__(
         self, subject: Subject, calls: Sequence[Call]
@@ -73,16 +59,16 @@ class Elsewhere:
             if call.request is not None
         )
         try:
-            answers = self._answers(Order(self.settings, self.spec, self.design, requests))
+            answers = replace(self, requests=requests)._answers()
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         yield list(enumerate(answers))
 
-    def _answers(self, order: Order) -> list[Answer]:
+    def _answers(self) -> list[Answer]:
         seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_home(order.spec)],
-            input=pickle.dumps(order),
+            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_home(self.spec)],
+            input=pickle.dumps(self),
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=False,

@@ -170,7 +170,6 @@ class _Asked:
         self._raw: dict[int, Answer] = {}
 
     def __call__(self, requests: Sequence[Request]) -> list[Recommendation]:
-        """See `faults.Ask`."""
         return [answer for answer in self.answers(requests, anyway=True) if answer is not None]
 
     def answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:

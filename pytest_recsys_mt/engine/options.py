@@ -16,28 +16,19 @@ def some_text(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``.
-
-    Attributes:
-        read: From the given text to the value; a `ValueError` says what is needed.
-        metavar: The kind of its value; ``SPEC`` is a spec of a recommender.
-        repeatable: Whether it may be given again. The value is a tuple then.
-        flag: Whether the switch takes no value.
-        reproduced: Whether the command that reproduces a verdict contains it.
-        asks_report: Whether a run with its switch reports on recommenders, whatever it collects.
-    """
+    """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``."""
 
     name: str
     help: str
-    metavar: str | None = None
+    metavar: str | None = None  # ``SPEC`` is a spec of a recommender
     default: Any = None
-    read: Callable[[str], Any] = some_text
+    read: Callable[[str], Any] = some_text  # a `ValueError` says what is needed
     on_command_line: bool = True
     in_ini: bool = True
-    repeatable: bool = False
-    flag: bool = False
-    reproduced: bool = True
-    asks_report: bool = False
+    repeatable: bool = False  # its value is a tuple then
+    flag: bool = False  # its switch takes no value
+    reproduced: bool = True  # by the command that reproduces a verdict
+    asks_report: bool = False  # its switch makes a run report on recommenders, whatever it collects
 
     @property
     def dest(self) -> str:

@@ -36,23 +36,15 @@ ENOUGH = 50
 
 @dataclass
 class Count:
-    """Some of the calls to one model, each counted once.
+    """Some of the calls to one model, each counted once."""
 
-    Attributes:
-        tests: Ids of the tests that ask first.
-        prompt_tokens: Tokens of the calls to make.
-        counted: Whether a tokenizer counted them; otherwise they are estimated.
-        calibrated: Whether the estimate is in proportion to answers in the cache.
-        output_tokens: The most tokens that their answers may have; None if the model names no limit.
-    """
-
-    tests: set[str] = field(default_factory=set)
+    tests: set[str] = field(default_factory=set)  # those that ask first
     calls: int = 0
     cached: int = 0
-    prompt_tokens: float = 0
-    counted: bool = True
-    calibrated: bool = False
-    output_tokens: int | None = 0
+    prompt_tokens: float = 0  # of the calls to make
+    counted: bool = True  # by a tokenizer; otherwise they are estimated
+    calibrated: bool = False  # whether the estimate is in proportion to answers in the cache
+    output_tokens: int | None = 0  # the most; None if the model names no limit
     price: Price | None = None
 
     @property

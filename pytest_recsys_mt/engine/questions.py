@@ -20,21 +20,15 @@ BLOCK = 20
 
 @dataclass(frozen=True)
 class Questions:
-    """Requests of one side, by position of their case, each sent once per replicate.
-
-    Attributes:
-        repeat: Whether to ask anew even if request and replicate equal the source's own.
-        replicates: Number of replicates; None stands for the recommender's current number.
-        before: The requests sent right before them, if any.
-    """
+    """Requests of one side, by position of their case, each sent once per replicate."""
 
     runner: Runner
     requests: Mapping[int, Request]
     first: int
-    repeat: bool = False
-    replicates: int | None = None
+    repeat: bool = False  # asked anew even if request and replicate equal the source's own
+    replicates: int | None = None  # None stands for the recommender's current number
     asked: How = "together"
-    before: Mapping[int, Request] = field(default_factory=dict)
+    before: Mapping[int, Request] = field(default_factory=dict)  # sent right before them
     purpose: Purpose = "source"
 
     @cached_property

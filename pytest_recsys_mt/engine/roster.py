@@ -322,7 +322,6 @@ class Roster:
         return self._changed[1]
 
     def _seed(self, initialisation: int) -> int:
-        """The seed that a recommender is fitted with."""
         seed = self.settings.seed
         if not initialisation:
             return seed

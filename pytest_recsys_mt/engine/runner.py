@@ -238,6 +238,8 @@ class Runner:
         self, case: Case, transformations: Sequence[AnyTransformation]
     ) -> Request | NotApplicable:
         """The request of `case` after all `transformations`, or why there is no request."""
+        if not transformations:
+            return case.request
         request = case.request
         for transformation in transformations:
             name = name_of(transformation)

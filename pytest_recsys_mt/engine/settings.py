@@ -96,12 +96,7 @@ QUICK = {"users": 70, "max-calls": 1500}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of the command line and the ini file, resolved.
-
-    Attributes:
-        models_given: Whether the command line named the models, rather than the ini file or the default.
-        family: How many tests may find a violation; known once they are collected.
-    """
+    """The options of the command line and the ini file, resolved."""
 
     models: tuple[str, ...] = option(
         "model",
@@ -454,8 +449,8 @@ class Settings:
         make=_fault,
     )
 
-    models_given: bool = False
-    family: int = 1
+    models_given: bool = False  # by the command line, rather than the ini file or the default
+    family: int = 1  # how many tests may find a violation; known once they are collected
 
     @property
     def data_named(self) -> str:

@@ -23,11 +23,7 @@ from pytest_recsys_mt.seeds import generator
 
 
 class Side:
-    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers.
-
-    Attributes:
-        asked: How its calls are sent.
-    """
+    """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
 
     def __init__(
         self,
@@ -84,11 +80,7 @@ class Side:
         except NotApplicable as reason:
             return {}, Counter({str(reason): len(self.runner.cases)})
         for position, case in enumerate(self.runner.cases):
-            request = (
-                self.runner.transformed(case, self.transformations)
-                if self.transformations
-                else case.request
-            )
+            request = self.runner.transformed(case, self.transformations)
             if isinstance(request, Request):
                 requests[position] = request
             else:
@@ -153,11 +145,7 @@ class Side:
         if span not in self._ends:
             found = [(0.0, 0.0)]
             for case in self.runner.everyone():
-                request = (
-                    self.runner.transformed(case, self.transformations)
-                    if self.transformations
-                    else case.request
-                )
+                request = self.runner.transformed(case, self.transformations)
                 if isinstance(request, Request):
                     asked = Asked(request, (), case.held_out, case.past)
                     found.append(span(asked, self.context))
@@ -257,7 +245,6 @@ class Side:
         )
 
     def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
-        """The users at these places."""
         return tuple(self.runner.cases[position].request.user for position in positions)
 
     def _same_question(self, partner: Side) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any, cast
 
 from pytest_recsys_mt import relations
@@ -50,17 +51,25 @@ def unmoved(relation: str, test: str) -> Cure:
 
     A mean that may lose 0.05 hides a recommender that reads ratings a little, and wrongly.
     """
-    imported = relation.partition("(")[0]
-    return Cure(
-        f"low_churn under {relation}",
-        f"{HEAD}\nfrom pytest_recsys_mt.oracles import low_churn, same_ranking\n"
-        f"from pytest_recsys_mt.relations import {imported}\n\n\n"
-        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
-        f'    assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
-        f"    if source.context.deterministic:  # any other list is then a change\n"
-        f'        assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)\n',
-        relation,
+    body = (
+        'assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
+        "if source.context.deterministic:  # any other list is then a change\n"
+        '    assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)'
     )
+    title = f"low_churn under {relation}"
+    return _test(title, relation, test, "low_churn, same_ranking", body, relation)
+
+
+def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) -> Cure:
+    """A way to ask that may change no answer; of a recommender whose answers vary, no mean."""
+    body = (
+        f"if source.context.deterministic:\n"
+        f"    assert never_differs(source, followup{most})\n"
+        f"else:\n"
+        f"    assert {otherwise}(source, followup, {arguments})"
+    )
+    title, oracles = f"never_differs under {relation}", f"never_differs, {otherwise}"
+    return _test(title, relation, test, oracles, body)
 
 
 def few_hit(relation: str, test: str) -> Cure:
@@ -83,12 +92,12 @@ def moves(oracle: str, relation: str, test: str, margin: float = 0.02) -> Cure:
     return _metamorphic(relation, test, oracle, f"margin={margin}")
 
 
-def each_answer(oracle: str, margin: float = 0.05) -> Cure:
+def each_answer(oracle: str) -> Cure:
     """What must be true of every answer."""
     return Cure(
         oracle,
         f"from pytest_recsys_mt.oracles import {oracle}\n\n\n"
-        f"def test_{oracle}(recsys):\n    assert {oracle}(recsys.run(), margin={margin})\n",
+        f"def test_{oracle}(recsys):\n    assert {oracle}(recsys.run(), margin=0.05)\n",
     )
 
 
@@ -98,12 +107,16 @@ def own(relation: str, code: str, change: str = "") -> Cure:
 
 
 def _metamorphic(relation: str, test: str, oracle: str, arguments: str) -> Cure:
+    body = f"assert {oracle}(source, followup, {arguments})"
+    return _test(f"{oracle} under {relation}", relation, test, oracle, body, relation)
+
+
+def _test(title: str, relation: str, test: str, oracles: str, body: str, change: str = "") -> Cure:
     imported = relation.partition("(")[0]
     return Cure(
-        f"{oracle} under {relation}",
-        f"{HEAD}\nfrom pytest_recsys_mt.oracles import {oracle}\n"
+        title,
+        f"{HEAD}\nfrom pytest_recsys_mt.oracles import {oracles}\n"
         f"from pytest_recsys_mt.relations import {imported}\n\n\n"
-        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n"
-        f"    assert {oracle}(source, followup, {arguments})\n",
-        relation,
+        f"@metamorphic({relation})\ndef test_{test}(source, followup):\n{indent(body, '    ')}\n",
+        change,
     )

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from pytest_recsys_mt.faults.cure import Cure
@@ -124,14 +125,14 @@ class Fault:
             others = (item for item in self._popular if item not in request.known)
         return list(dict.fromkeys((*items, *others)))
 
-    @property
+    def by_popularity(self, items: Iterable[str]) -> list[str]:
+        """The items, the most popular first."""
+        counts = self.known.popularity
+        return sorted(items, key=lambda item: (-counts.get(item, 0), item))
+
+    @cached_property
     def _popular(self) -> list[str]:
-        known: list[str] | None = self.__dict__.get("_by_popularity")
-        if known is None:
-            counts = self.known.popularity
-            known = sorted(self.known.items, key=lambda item: (-counts.get(item, 0), item))[:500]
-            self.__dict__["_by_popularity"] = known
-        return known
+        return self.by_popularity(self.known.items)[:500]
 
 
 def content(request: Request) -> str:

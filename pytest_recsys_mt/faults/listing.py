@@ -11,6 +11,7 @@ from pytest_recsys_mt.faults.cure import (
     different,
     each_answer,
     lifts_nothing,
+    moves,
     own,
     same,
 )
@@ -199,9 +200,7 @@ class Popular(Fault):
     def drifted(self, request: Request, items: Items, weight: float) -> Items:
         """The list with a weight of popularity."""
         offered = self.offered(request, items)
-        counts = self.known.popularity
-        popular = sorted(offered, key=lambda item: (-counts.get(item, 0), item))
-        place = {item: at for at, item in enumerate(popular)}
+        place = {item: at for at, item in enumerate(self.by_popularity(offered))}
         own_place = {item: min(at, len(items)) for at, item in enumerate(offered)}
         ranked = sorted(
             offered,
@@ -235,19 +234,11 @@ class MindsTheCompany(Fault):
 
     does = "turns its list round where there are more than 20 candidates, for {share} of the users"
     strengths = (0.25, 1.0)
-    cure = own(
-        "same_order under add_irrelevant_candidates(5)",
-        """
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import same_order
-from pytest_recsys_mt.relations import add_irrelevant_candidates
-
-
-@metamorphic(add_irrelevant_candidates(5))
-def test_more_candidates_keep_the_order_of_the_others(source, followup):
-    assert same_order(source, followup, margin=0.05)
-""",
+    cure = moves(
+        "same_order",
         "add_irrelevant_candidates(5)",
+        "more_candidates_keep_the_order_of_the_others",
+        0.05,
     )
 
     def answer(self, request: Request, items: Items) -> Items:

@@ -4,44 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.faults.cure import different, each_answer, few_hit, own, same
-from pytest_recsys_mt.faults.fault import Ask, Fault, content, having
+from pytest_recsys_mt.faults.cure import different, each_answer, few_hit, own, same, steady
+from pytest_recsys_mt.faults.fault import Ask, Fault, Known, content, having
 from pytest_recsys_mt.faults.listing import Popular
 from pytest_recsys_mt.requests import Recommendation, Request
 
 Items = tuple[str, ...]
 
-_REPEATED = own(
-    "never_differs under same_seed_same_answer",
-    """
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import never_differs, same_answer
-from pytest_recsys_mt.relations import same_seed_same_answer
-
-
-@metamorphic(same_seed_same_answer)
-def test_the_same_seed_gives_the_same_answer(source, followup):
-    if source.context.deterministic:
-        assert never_differs(source, followup)
-    else:
-        assert same_answer(source, followup, margin=0.05)
-""",
+_REPEATED = steady(
+    "same_seed_same_answer",
+    "the_same_seed_gives_the_same_answer",
+    "",
+    "same_answer",
+    "margin=0.05",
 )
-_ALONE = own(
-    "never_differs under ask_alone",
-    """
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import never_differs, same_ranking
-from pytest_recsys_mt.relations import ask_alone
-
-
-@metamorphic(ask_alone)
-def test_who_else_asks_is_irrelevant(source, followup):
-    if source.context.deterministic:
-        assert never_differs(source, followup, users=10)
-    else:
-        assert same_ranking(source, followup, similarity="rbo", margin=0.15)
-""",
+_ALONE = steady(
+    "ask_alone",
+    "who_else_asks_is_irrelevant",
+    ", users=10",
+    "same_ranking",
+    'similarity="rbo", margin=0.15',
 )
 _BEFORE = own(
     "never_differs of what is asked after another request",
@@ -167,8 +149,8 @@ class Stale(Fault):
     does = "answers a user it has answered before with that list, whatever the request"
     cure = different("swap_history", "another_history_changes_the_answer")
 
-    def __init__(self, strength: float, known: object) -> None:
-        super().__init__(strength, known)  # type: ignore[arg-type]
+    def __init__(self, strength: float, known: Known) -> None:
+        super().__init__(strength, known)
         self._kept: dict[str, Items] = {}
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
@@ -247,6 +229,4 @@ class SpareParts(Fault):
     def answer(self, request: Request, items: Items) -> Items:
         if not self.hits(content(request)):
             return items
-        counts = self.known.popularity
-        offered = self.offered(request, items)
-        return tuple(sorted(offered, key=lambda item: (-counts.get(item, 0), item))[: len(items)])
+        return tuple(self.by_popularity(self.offered(request, items))[: len(items)])

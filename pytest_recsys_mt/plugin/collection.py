@@ -68,17 +68,6 @@ def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
     return not mark.args or name_of(parameters_of(item).get("followup")) in mark.args
 
 
-def parametrize_models(metafunc: pytest.Metafunc, models: Sequence[str]) -> None:
-    """Make one test per recommender; session scope orders the tests so that each is fitted once."""
-    metafunc.parametrize(
-        "recsys_model",
-        list(models),
-        ids=model_ids(models),
-        indirect=True,
-        scope="session",
-    )
-
-
 def model_ids(models: Sequence[str]) -> list[str]:
     """The name of each model in the ids of its tests."""
     return _distinct([slug(model) for model in models])

@@ -142,7 +142,6 @@ def recsys_league(
 
 
 def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
-    """A recommender other than the one under test."""
     from pytest_recsys_mt.engine.recsys import Recsys
 
     run = run_of(request.config)

@@ -25,9 +25,9 @@ from pytest_recsys_mt.plugin.collection import (
     asks,
     expect_known,
     left_out,
+    model_ids,
     named_files,
     named_twice,
-    parametrize_models,
     parametrize_transformations,
 )
 from pytest_recsys_mt.plugin.ending import conclude, report_end
@@ -181,7 +181,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test per recommender and transformation."""
     settings = metafunc.config.stash[SETTINGS]
     if "recsys_model" in metafunc.fixturenames:
-        parametrize_models(metafunc, settings.models)
+        # Session scope orders the tests so that each recommender is fitted once.
+        ids = model_ids(settings.models)
+        metafunc.parametrize(
+            "recsys_model", settings.models, indirect=True, ids=ids, scope="session"
+        )
     metafunc.config.stash[PROBLEMS] += parametrize_transformations(metafunc)
 
 

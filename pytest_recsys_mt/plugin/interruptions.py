@@ -21,10 +21,8 @@ PATIENCE = 10.0
 class Interruptions:
     """Handles SIGINT and SIGTERM.
 
-    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process.
-
-    Args:
-        worker: Whether this process is a worker, which its controller ends.
+    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
+    but that of a worker, which its controller ends.
     """
 
     def __init__(self, *, worker: bool) -> None:

@@ -23,15 +23,11 @@ OWN = "pytest_recsys_mt."
 
 
 class Planning:
-    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome.
-
-    Attributes:
-        unplanned: Why the calls of a test are not known, or not all of them, by the test's id.
-    """
+    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome."""
 
     def __init__(self, run: Run, running_test_of: Callable[[pytest.Item], RunningTest]) -> None:
         self.plan: Plan = run.plan
-        self.unplanned: dict[str, str] = {}
+        self.unplanned: dict[str, str] = {}  # by a test's id, why not all its calls are known
         self._run = run
         self._batch = run.settings.batch
         self._running_test_of = running_test_of
@@ -136,7 +132,6 @@ class Planning:
         self.plan.at_least(most * examples)
 
     def _write_batch(self, config: pytest.Config, path: Path) -> None:
-        """Write the calls as files of the Batch API."""
         from pytest_recsys_mt.calls.batch_files import calls_file, write_batch
 
         planned = self.plan.to_make()
@@ -187,7 +182,6 @@ def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport 
 
 
 def _reason(report: pytest.TestReport) -> str:
-    """Why a test cannot be planned, in one line."""
     if isinstance(report.longrepr, tuple):
         return f"skipped: {report.longrepr[2].removeprefix('Skipped: ')}"
     crash = getattr(report.longrepr, "reprcrash", None)

@@ -27,13 +27,10 @@ class Reported:
     If workers run the tests, the controller collects none, and a worker that dies sends nothing
     more. So each worker reports what it collected before it runs a test. It uses a file, as xdist
     carries no plugin messages at that time.
-
-    Attributes:
-        nodes: The workers, as xdist's controller lists them.
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Any] = []
+        self.nodes: list[Any] = []  # the workers, as xdist's controller lists them
         self.tests: list[pytest.TestReport] = []
         self.uncollected: list[str] = []
         self._from_workers: Path | None = None

@@ -91,13 +91,8 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
 
     Leaves out options for other actions than testing, and options for output files.
     """
-    found = {}
-    for option in OPTIONS:
-        if not option.reproduced:
-            continue
-        if _is_given(config, option):
-            found[option] = _value(config, option)
-    return found
+    given = (each for each in OPTIONS if each.reproduced and _is_given(config, each))
+    return {option: _value(config, option) for option in given}
 
 
 def _is_given(config: pytest.Config, option: Option) -> bool:

@@ -48,15 +48,11 @@ LEFT_OUT_KEY = "recsys_mt_left_out"
 
 @dataclass
 class Begun:
-    """A test that was begun before pytest came to it.
-
-    Attributes:
-        body: Its body, if that has begun too, and what the body said.
-    """
+    """A test that was begun before pytest came to it."""
 
     running: RunningTest
     recsys: Recsys
-    body: tuple[Body, Apart] | None = None
+    body: tuple[Body, Apart] | None = None  # if that has begun too, with what it said
 
 
 BEGUN: pytest.StashKey[Begun] = pytest.StashKey()

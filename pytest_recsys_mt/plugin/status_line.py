@@ -57,13 +57,9 @@ def _copy(descriptor: int, *, any_file: bool = False) -> TextIO | None:
 
 
 class Shown(Protocol):
-    """Where the line goes.
+    """Where the line goes."""
 
-    Attributes:
-        every: Seconds between two calls of `tick`.
-    """
-
-    every: float
+    every: float  # seconds between two calls of `tick`
 
     def tick(self) -> None:
         """Show the line as it is now."""
@@ -75,11 +71,7 @@ class Shown(Protocol):
 
 
 class Below:
-    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
-
-    Args:
-        after: Seconds after other output before the line is shown.
-    """
+    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are."""
 
     def __init__(
         self,
@@ -91,7 +83,7 @@ class Below:
         self.every = every
         self._stream = stream
         self._line = line
-        self._after = after
+        self._after = after  # seconds without other output
         self._hidden_at = time.monotonic()
         self._shown = ""
 
@@ -118,11 +110,7 @@ class Below:
 
 
 class Logged:
-    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
-
-    Args:
-        column: How far the last line of other output in the log is.
-    """
+    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs."""
 
     def __init__(
         self,
@@ -134,7 +122,7 @@ class Logged:
         self.every = every
         self._stream = stream
         self._line = line
-        self._column = column
+        self._column = column  # of the end of other output in the log
 
     def tick(self) -> None:
         """Write the line as it is now."""

@@ -10,7 +10,7 @@ from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.html.page import clean
+from pytest_recsys_mt.sanitize import clean
 
 
 def record_at(path: Path) -> Document:

@@ -34,22 +34,16 @@ PAID = {"recsys_users": "60", "recsys_max_calls": "500"}
 
 @dataclass(frozen=True)
 class Start:
-    """What was written.
-
-    Attributes:
-        advice: Lines that pytest's own configuration still needs, if the project has one already.
-        models_there: The recommenders that it names, if they are others.
-        variable: The environment variable with the key of the recommender's server; empty for other recommenders.
-    """
+    """What was written."""
 
     files: tuple[str, ...]
     spec: str
     data: str
-    advice: tuple[str, ...]
+    advice: tuple[str, ...]  # lines that pytest's own configuration still needs
     configuration: str
-    models_there: tuple[str, ...]
+    models_there: tuple[str, ...]  # the recommenders that it names, if they are others
     command: str
-    variable: str
+    variable: str  # of the environment, with the key of the recommender's server; empty for others
 
 
 def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
@@ -127,7 +121,6 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
 
 
 def _require_plain(text: str) -> None:
-    """Check a name that goes to files and commands."""
     if not text.isprintable():
         raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
     if "${{" in text:
@@ -210,7 +203,6 @@ def _package(spec: str) -> str:
 
 
 def _command(settings: Mapping[str, str]) -> str:
-    """The command with all settings as options."""
     given = (f"--{name.replace('_', '-')}={value}" for name, value in settings.items())
     return shlex.join(["pytest", *given])
 

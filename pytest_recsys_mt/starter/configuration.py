@@ -31,14 +31,10 @@ SECTIONS = {"setup.cfg": "tool:pytest"}
 
 @dataclass(frozen=True)
 class Configuration:
-    """A file of the current folder that configures pytest.
-
-    Attributes:
-        table: The section or table that is pytest's.
-    """
+    """A file of the current folder that configures pytest."""
 
     file: str
-    table: str
+    table: str  # the section or table that is pytest's
     says: Mapping[str, Any]
 
     @property

@@ -20,15 +20,10 @@ _REACH = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The resources that each actor takes of a node.
+    """The resources that each actor takes of a node."""
 
-    Attributes:
-        cpus: Cores; PyTorch and numpy use as many threads.
-        gpus: Graphics cards; a fraction shares one card.
-    """
-
-    cpus: float = 1.0
-    gpus: float = 0.0
+    cpus: float = 1.0  # cores; PyTorch and numpy use as many threads
+    gpus: float = 0.0  # graphics cards; a fraction shares one card
 
     def __str__(self) -> str:
         return f"cpus={self.cpus:g}, gpus={self.gpus:g}"
@@ -63,25 +58,23 @@ def connect() -> bool:
 
 def room(needs: Needs) -> int:
     """How many actors the nodes of the cluster hold at once, if nothing else runs there."""
-    import ray
-
-    count = 0
-    for node in ray.nodes():
-        if node["Alive"]:
-            has = node["Resources"]
-            counts = [has.get("CPU", 0.0) / needs.cpus]
-            if needs.gpus:
-                counts.append(has.get("GPU", 0.0) / needs.gpus)
-            count += math.floor(min(counts))
-    return count
+    wanted = {"CPU": needs.cpus, "GPU": needs.gpus}
+    return sum(
+        math.floor(min(has.get(kind, 0.0) / each for kind, each in wanted.items() if each))
+        for has in _living()
+    )
 
 
 def offered() -> str:
     """The resources of each living node, for messages."""
+    found = _living()
+    return "; ".join(f"cpus={has.get('CPU', 0):g}, gpus={has.get('GPU', 0):g}" for has in found)
+
+
+def _living() -> list[dict[str, float]]:
     import ray
 
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return "; ".join(f"cpus={has.get('CPU', 0):g}, gpus={has.get('GPU', 0):g}" for has in nodes)
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
 @contextlib.contextmanager

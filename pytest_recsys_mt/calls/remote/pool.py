@@ -38,18 +38,13 @@ _PATIENCE = 10.0
 
 @dataclass(eq=False)
 class _Actor:
-    """One actor, and its current work.
-
-    Attributes:
-        pending: Its start, or the stream of its answers; None while it is idle.
-        left: Positions of the calls that it has not answered.
-    """
+    """One actor, and its current work."""
 
     handle: Any
-    pending: Any
+    pending: Any  # its start, or the stream of its answers; None while it is idle
     ready: bool = False
     positions: list[int] = field(default_factory=list)
-    left: set[int] = field(default_factory=set)
+    left: set[int] = field(default_factory=set)  # positions of the calls that it has not answered
 
 
 class Pool:
@@ -211,5 +206,4 @@ class Pool:
 
 
 def _cause(error: Exception) -> str:
-    """Why an actor died, in one line."""
     return shortened(f"{type(error).__name__}: {one_line(str(error))}", 240)

@@ -20,18 +20,13 @@ OURS = __name__.partition(".")[0]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to make one recommender.
-
-    Attributes:
-        make: Returns the recommender, not fitted.
-        fixture: The fixture that gave it; empty for a spec.
-    """
+    """How to make one recommender."""
 
     name: str
-    make: Callable[[], object]
+    make: Callable[[], object]  # returns the recommender, not fitted
     prompt: str
     seed: int
-    fixture: str = ""
+    fixture: str = ""  # the fixture that gave it; empty for a spec
     timeout: float | None = None
 
 
@@ -84,11 +79,11 @@ def same_call(known: Subject, wanted: Call) -> Call:
 
 def difference(here: Call, there: Call) -> str:
     """How the models of two calls differ; if they do not, that the questions differ."""
+    ours, theirs = here.content["model"], there.content["model"]
     fields = [
-        f"{name} is {there.content['model'].get(name)!r} there and "
-        f"{here.content['model'].get(name)!r} here"
-        for name in sorted({*here.content["model"], *there.content["model"]})
-        if here.content["model"].get(name) != there.content["model"].get(name)
+        f"{name} is {theirs.get(name)!r} there and {ours.get(name)!r} here"
+        for name in sorted({*ours, *theirs})
+        if ours.get(name) != theirs.get(name)
     ]
     return one_line("; ".join(fields))[:400] or "the question differs"
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
-from pytest_recsys_mt.sanitize import sanitize, without_controls
+from pytest_recsys_mt.sanitize import clean, sanitize
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -218,19 +218,3 @@ def _environment() -> Environment:
         words_of=words.STATES,
     )
     return made
-
-
-def clean(value: object) -> Any:
-    """`value` with all its texts and keys sanitized: a record is untrusted."""
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, Mapping):
-        return {
-            sanitize(str(key)): without_controls(each)
-            if key == "nodeid" and isinstance(each, str)
-            else clean(each)
-            for key, each in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    return value

@@ -22,7 +22,7 @@ from tests.journeys.pages import DOCS, FOREIGN
 ROOT = DOCS.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
-PAGE = DOCS / "how-to" / "github-action.md"
+PAGE = DOCS / "ci.md"
 SHOP = '''
 from pytest_recsys_mt import Recommendation
 from pytest_recsys_mt.recommenders import resolve
@@ -303,12 +303,13 @@ def test_no_expression_stands_in_a_shell_and_every_action_has_a_version() -> Non
 def example() -> dict[str, Any]:
     """The workflow of the page."""
     text = PAGE.read_text(encoding="utf-8")
-    workflow = re.findall(r"```yaml\n(name:.*?)```", text, re.DOTALL)[0]
+    workflow = re.findall(r"```yml\n(name:.*?)```", text, re.DOTALL)[0]
     return dict(yaml.safe_load(workflow))
 
 
 def test_the_page_shows_the_inputs_that_the_action_has() -> None:
-    text = PAGE.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8").partition("## The GitHub Action")[2]
+    text = text.partition("\n## ")[0]
     table = dict(re.findall(r"(?m)^\| `([\w-]+)` \|(?: `([^|`]*)`)? \|", text))
     assert table == {name: each["default"] for name, each in ACTION["inputs"].items()}
     for name in ACTION["outputs"]:

@@ -24,7 +24,6 @@ NOT_RUN = {
     r"ray start ": "a cluster; tests/remote starts one on this machine",
     r"pip install implicit$|scripts/(libraries|findings)\b": "tests/libraries runs them in environments of their own",
     r"export \w+=": "sets the variables of the next command",
-    r"git add ": "git's own",
     r"python scripts/docs_pages\.py$": "tests/ci/test_docs_site.py compares what it writes with what is committed",
     r"scripts/test$|scripts/coverage$|\.ci/(run|users)$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
     r"\.venv/bin/(ruff|mypy)": "CI itself, or its parts",

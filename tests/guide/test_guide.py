@@ -5,7 +5,7 @@ import pytest
 from tests.guide.__main__ import PAGES, follow
 from tests.journeys.pages import DOCS, Command, Journey, steps_of
 
-LONG = ("README", "two-dollars", "choose-tests")
+LONG = ("README", "calls", "choose-tests")
 
 
 @pytest.mark.parametrize(

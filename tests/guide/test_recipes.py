@@ -40,7 +40,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Journey:
     """A folder in which the commands of the page's first section were run, with the key."""
     journey = Journey(tmp_path_factory.mktemp("recorded"))
     (journey.folder / "pytest.ini").write_text(SETTINGS, encoding="utf-8")
-    ask, export, _, _ = (line.text for line in lines_of(PAGE))
+    ask, export, *_ = (line.text for line in lines_of(PAGE))
     with a_provider(journey):
         for command in ("touch recsys.toml", ask, export):
             done = journey.run(command)

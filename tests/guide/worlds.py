@@ -39,4 +39,4 @@ def nothing(journey: Journey) -> AbstractContextManager[None]:
 
 
 World = Callable[[Journey], AbstractContextManager[None]]
-WORLDS: Mapping[str, World] = {"README": a_provider_once, "two-dollars": a_provider}
+WORLDS: Mapping[str, World] = {"README": a_provider_once, "calls": a_provider}

@@ -3,8 +3,6 @@
 None of the three is a preference, so the promises leave them out, and each has its own limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Whether a metric of popularity bias of one's own is a good one: five desiderata, with counterexamples."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

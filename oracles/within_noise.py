@@ -1,7 +1,5 @@
 """The answers must stay within the recommender's own noise: they may vary less, but must not move."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal, get_args
 

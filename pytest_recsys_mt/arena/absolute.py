@@ -1,7 +1,5 @@
 """Scores of single lists besides the comparison, and how well each distinguishes recommenders."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections import Counter

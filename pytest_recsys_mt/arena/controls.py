@@ -4,8 +4,6 @@ A judge that sees no difference between them cannot show that two recommenders a
 assay sensitivity (ICH E10, 2000, section 1.5).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

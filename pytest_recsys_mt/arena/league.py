@@ -1,7 +1,5 @@
 """Three or more recommenders: strengths from all comparisons, beside the offline metrics."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A judge's verdicts on the lists of each user, as numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

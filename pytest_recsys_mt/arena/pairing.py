@@ -1,7 +1,5 @@
 """Which pair to compare next, so that the order of all recommenders is clear after few calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The questions of a test of the judge: asked for each user, and read as points."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence

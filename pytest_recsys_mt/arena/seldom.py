@@ -1,7 +1,5 @@
 """What a judge may do seldom only: tie, refuse, and answer what cannot be read; none of these is a preference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """What the comparisons of a league add up to: strengths, pairs, and agreement with offline metrics."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

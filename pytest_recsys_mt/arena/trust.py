@@ -1,7 +1,5 @@
 """Whether a judge's word counts: its promises, its limits, and what it was seen to tell apart."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative
 2017), section 3.4, trained as there with binary cross entropy against drawn negatives.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 and Swami, SIGMOD 1993).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

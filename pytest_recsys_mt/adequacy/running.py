@@ -162,9 +162,8 @@ class Runs:
         path.unlink(missing_ok=True)
         further = [f"--recsys-fault={dose.spec}"]
         if "--recsys-mode=replay" not in self._arguments:
-            further.append(
-                "--recsys-mode=auto"
-            )  # what the run without a fault asked is not asked again
+            # What the run without a fault asked is not asked again.
+            further.append("--recsys-mode=auto")
         if self._first_kill:
             further += ["-x", "--recsys-inconclusive=skip"]
         run = self._run(name, further)

@@ -48,10 +48,7 @@ Counted = Sequence[Any]
 
 
 class Drained(TypedDict):
-    """What a process knows of its calls since it last said so: plain data.
-
-    Its causes are also of calls whose facts come from another process.
-    """
+    """News of a process as plain data: facts on its calls, and who asked, also for calls of others."""
 
     calls: dict[str, list[Counted]]
     causes: list[Caused]

@@ -20,7 +20,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.answers import Answers, Pairs, Unread
+from pytest_recsys_mt.answers import Answers, Unread
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.executor import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
@@ -28,7 +28,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
-from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
 from pytest_recsys_mt.oracles.judging.versions import with_versions
@@ -172,7 +172,7 @@ class _Control:
         if users < wanted:
             raise UnknownError
         if context.made_up:
-            self._pairs(wanted if context.deterministic else users)
+            self._source.pair(self._followup, wanted if context.deterministic else users)
             raise UnknownError
         asked = self._of_exact(users, wanted) if context.deterministic else self._of_noisy(users)
         if asked is None:
@@ -192,8 +192,8 @@ class _Control:
         """How many users' answers stayed, if enough did; None if one changed."""
         asked = min(FIRST_STEP, users)
         while True:
-            pairs = self._pairs(asked)
-            effects = self._effects(pairs)
+            pairs = self._source.pair(self._followup, asked)
+            effects = similarity_effects(open_to_both(pairs), self._context, rbo)
             if pairs.broken or (effects.effect > MOVED).any():
                 return None
             if pairs.unread:
@@ -209,10 +209,9 @@ class _Control:
         """Over how many users the loss is shown to be small; None if it is shown not to be."""
 
         def see(asked: int) -> Seen:
-            pairs = self._pairs(asked)
-            return Seen.of(
-                with_versions(self._effects(pairs), pairs), pairs, pairs.source, pairs.followup
-            )
+            pairs = self._source.pair(self._followup, asked)
+            effects = similarity_effects(open_to_both(pairs), self._context, rbo)
+            return Seen.of(with_versions(effects, pairs), pairs, pairs.source, pairs.followup)
 
         claim = Claim(CONTROL, "at most", MARGIN)
         verdict = step_by_step(claim, self.control.name, self._context, users, see)
@@ -221,9 +220,3 @@ class _Control:
         if verdict.status == "violated":
             return None
         raise UnknownError
-
-    def _pairs(self, users: int) -> Pairs:
-        return self._source.pair(self._followup, users)
-
-    def _effects(self, pairs: Pairs) -> Effects:
-        return similarity_effects(open_to_both(pairs), self._context, rbo)

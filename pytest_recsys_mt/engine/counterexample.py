@@ -58,8 +58,8 @@ class Counterexample:
     example: Example
     effect: float  # in the unit of the margin; the mean of the fresh answers if it was asked afresh
     whole: Request
-    calls: int
-    minimal: bool  # False if the search ended before nothing more could be left out
+    calls: int = 0
+    minimal: bool = False  # False if the search ended before nothing more could be left out
     ended: str = ""
 
 
@@ -305,8 +305,6 @@ class _Search:
             example=verdict.examples[0],
             effect=verdict.estimate,
             whole=case.request,
-            calls=0,
-            minimal=False,
         )
 
 

@@ -176,10 +176,8 @@ class _Asked:
         """The answers; without `anyway`, None where it would cost a call to know."""
         new = [request for request in requests if id(request) not in self._made]
         for request, call in zip(new, self._faulty.sound_calls(self._calls, new), strict=True):
-            self._made[id(request)] = (
-                request,
-                call,
-            )  # with the request, so that its id stays its own
+            # With the request, so that its id stays its own.
+            self._made[id(request)] = (request, call)
         calls = [self._made[id(request)][1] for request in requests]
         missing = {
             call.key: (call, request)

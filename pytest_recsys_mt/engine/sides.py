@@ -129,9 +129,10 @@ class Side:
         outcomes = [self._outcomes[position] for position in positions]
         answered = outcomes[: _first_unasked(outcomes)]
         asked = [outcome.asked for outcome in answered if outcome.asked is not None]
+        reasons = Counter(each.not_applicable for each in outcomes if each.not_applicable)
         return Sample(
             asked=tuple(each for each in asked if not each.unread),
-            not_applicable=self._requests[1] + _reasons(outcomes),
+            not_applicable=self._requests[1] + reasons,
             errors=Counter(outcome.error for outcome in answered if outcome.error),
             unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
             unread=tuple(each for each in asked if each.unread),
@@ -328,10 +329,6 @@ def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> 
 def _first_unasked(outcomes: Sequence[Outcome]) -> int:
     """How many of `outcomes` come before the first that was not asked."""
     return next((n for n, outcome in enumerate(outcomes) if outcome.unasked), len(outcomes))
-
-
-def _reasons(outcomes: Sequence[Outcome]) -> Counter[str]:
-    return Counter(outcome.not_applicable for outcome in outcomes if outcome.not_applicable)
 
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:

@@ -16,8 +16,9 @@ from pytest_recsys_mt.engine.branches import Branches
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.errors import NotApplicable, RecsysError
+from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
+from pytest_recsys_mt.plugin.preflight import named
 
 OWN = "pytest_recsys_mt."
 
@@ -135,10 +136,8 @@ class Planning:
         from pytest_recsys_mt.calls.batch_files import calls_file, write_batch
 
         planned = self.plan.to_make()
-        try:
+        with named("batch", str(path)):
             files = write_batch(path, planned)
-        except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-batch={str(path)!r}: {error}") from error
         reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         count = sum(len(pairs) for pairs in planned.values())
         reporter.write_line(

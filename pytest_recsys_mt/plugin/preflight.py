@@ -25,7 +25,7 @@ NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "
 
 
 @contextlib.contextmanager
-def _named(option: str, value: object) -> Iterator[None]:
+def named(option: str, value: object) -> Iterator[None]:
     """A failure inside ends the run, and names the option that is to blame."""
     try:
         yield
@@ -44,12 +44,12 @@ def preflight(config: pytest.Config, settings: Settings) -> Document | None:
     if settings.baseline is not None:
         from pytest_recsys_mt.gate.baseline import read
 
-        with _named("baseline", str(settings.baseline)):
+        with named("baseline", str(settings.baseline)):
             baseline = read(settings.baseline)
     if settings.html is not None:
         from pytest_recsys_mt.report.html import require_html
 
-        with _named("html", str(settings.html)):
+        with named("html", str(settings.html)):
             require_html()
     if settings.prices is not None or settings.limits.usd is not None:
         check_prices(settings)
@@ -83,7 +83,7 @@ def check_prices(settings: Settings) -> None:
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
 
-    with _named("prices", str(settings.prices)):
+    with named("prices", str(settings.prices)):
         prices = Prices.load(settings.prices)
     if settings.limits.usd is None or settings.plan or settings.list:
         return
@@ -119,7 +119,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
         if spec in BUILT_IN and verbs is RECOMMENDS:  # known without importing it
             continue
-        with _named(name, shown(spec)):
+        with named(name, shown(spec)):
             found = resolve(spec, exact=settings.exact, verbs=verbs)
             if not config.option.collectonly:
                 require_key(settings, spec, found)
@@ -129,17 +129,17 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
         if settings.data in NAMES and config.getoption("dist", "no") != "no":
-            with _named("data", settings.data):  # here, not once per worker
+            with named("data", settings.data):  # here, not once per worker
                 obtained(settings.data)
     if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
         from pytest_recsys_mt.llm.prompts import template
 
-        with _named("prompt", settings.prompt):
+        with named("prompt", settings.prompt):
             template(settings.prompt)
     if settings.prompts is not None:
         from pytest_recsys_mt.llm.prompts import own_templates
 
-        with _named("prompts", str(settings.prompts)):
+        with named("prompts", str(settings.prompts)):
             own_templates(settings.prompts)
 
 
@@ -150,9 +150,8 @@ def require_key(settings: Settings, spec: str, recommender: object) -> None:
     """
     require = method_of(recommender, "require_key")
     asks = settings.mode != "replay" and not settings.plan and not settings.list
-    if (
-        require is None or not asks or settings.executor == "ray"
-    ):  # its machines have their own keys
+    # The machines of a Ray cluster have their own keys.
+    if require is None or not asks or settings.executor == "ray":
         return
     try:
         require()
@@ -184,16 +183,16 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     settings = run.settings
     used = {parameters_of(item).get("recsys_model") for item in items}
     for spec in [spec for spec in settings.models if spec in used]:
-        with _named("model", spec):  # a local model names its files, which requires its libraries
+        with named("model", spec):  # a local model names its files, which requires its libraries
             identity_of(run.roster.recommender(spec))
             require_key(settings, spec, run.roster.recommender(spec))
-    with _named("data", settings.data):
+    with named("data", settings.data):
         run.dataset  # noqa: B018 - what it takes to have it is the check
     try:
         run.require_attributes()
     except RecsysError as error:
         raise pytest.UsageError(str(error)) from error
-    with _named("cache", str(settings.cache)):
+    with named("cache", str(settings.cache)):
         run.cache  # noqa: B018 - likewise
 
 

@@ -59,9 +59,8 @@ class Reported:
                 text = "\n".join(filter(None, parts))
             told.append(text)
             title = f"recsys-mt: raised by {raised['model']}"
-            add = getattr(
-                report.longrepr, "addsection", None
-            )  # a traceback has it, a plain text not
+            # A traceback has it, a plain text not.
+            add = getattr(report.longrepr, "addsection", None)
             if add is None:
                 report.sections.append((title, text))
             else:

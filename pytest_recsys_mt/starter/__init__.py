@@ -80,9 +80,8 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
             "recsys.toml": texts.template("policy"),
             "test_recsys.py": _first_test(spec, reads_text),
         }
-        if not (
-            folder / "conftest.py"
-        ).exists():  # it only shows how to make a recommender by a fixture
+        # It only shows how to make a recommender by a fixture.
+        if not (folder / "conftest.py").exists():
             files["conftest.py"] = texts.template("conftest")
         if not configuration:
             files["pytest.ini"] = texts.template("ini").format(lines="\n".join(ini_lines(settings)))

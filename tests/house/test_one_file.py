@@ -281,7 +281,12 @@ class TinyMF(BPRMF):
 '''
 
 OPTION = """    courage: int = option(
-        "courage", 3, whole_number(1), "how much is dared (default: 3)", "N", recorded=True
+        "courage",
+        "how much is dared (default: 3)",
+        "N",
+        default=3,
+        read=whole_number(1),
+        recorded=True,
     )
 """
 
@@ -401,7 +406,7 @@ def test_a_recommender_is_one_file(copy: Path) -> None:
 
 def test_an_option_is_one_edit(copy: Path) -> None:
     settings = copy / "pytest_recsys_mt" / "engine" / "settings.py"
-    text, end = settings.read_text(), "\n    models_given: bool = False\n"
+    text, end = settings.read_text(), "\n    models_given: bool = False"
     assert text.count(end) == 1
     settings.write_text(text.replace(end, OPTION + end))
     (copy / "pytest_recsys_mt" / "oracles" / "same_first.py").write_text(ORACLE)

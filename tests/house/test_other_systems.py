@@ -19,7 +19,6 @@ POSIX_NAMES = {
 GUARDED = {
     "files.py": {"os.geteuid"},
     "llm/api/transport.py": {"resource"},
-    "plugin/ahead.py": {"signal.SIGALRM", "signal.setitimer"},
     "plugin/interruptions.py": {"os.kill"},
 }
 """What Windows lacks, or does something else with, stands behind a condition in these files alone."""

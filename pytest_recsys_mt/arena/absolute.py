@@ -3,12 +3,13 @@
 import dataclasses
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Pairs
+from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
-from pytest_recsys_mt.arena.judging import OVERALL, Showing
+from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Showing
 from pytest_recsys_mt.arena.outcomes import outcomes
 from pytest_recsys_mt.arena.questioning import UNREAD
 from pytest_recsys_mt.arena.trust import Trust, untrusted
@@ -99,18 +100,24 @@ def discrimination(differences: Floats) -> float:
     return mean / deviation
 
 
+def rated(arena: Arena, answered: Sequence[Asked]) -> list[Appraisal]:
+    """The judge's scores of each list."""
+    return arena.bench.rated(
+        [
+            Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
+            for asked in answered
+        ]
+    )
+
+
 def _in_words(value: float) -> float | str:
     return "infinite (all users alike)" if math.isinf(value) else value
 
 
 def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats]:
     """How much higher ours are scored, and the scores of both recommenders, ``(n, 2)``."""
-    showings = [
-        Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
-        for both in zip(pairs.source, pairs.followup, strict=True)
-        for asked in both
-    ]
-    given = arena.bench.rated(showings)
+    both = zip(pairs.source, pairs.followup, strict=True)
+    given = rated(arena, [asked for pair in both for asked in pair])
     rows, numbers = [], []
     errors = Counter[str]()
     for row, (one, two) in enumerate(zip(given[::2], given[1::2], strict=True)):

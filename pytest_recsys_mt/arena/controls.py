@@ -33,21 +33,14 @@ Planted = Callable[[tuple[Item, ...], Request, Arena, Asked, Generator], tuple[I
 
 @dataclass(frozen=True)
 class Control:
-    """A planted bad list."""
+    """A planted bad list, in words: what the user chose wins against it."""
 
-    says: str
     bad: str
     planted: Planted
 
 
 def own_choices(asked: Asked, seed: int) -> tuple[Request, tuple[Item, ...]]:
-    """The request without half of what the user liked, and that half, best first.
-
-    Liked is what the user rated no lower than their own mean.
-
-    Raises:
-        NotApplicable: If the history shows too few liked items.
-    """
+    """The request without half of what the user liked (rated no lower than their mean), and that half, best first."""
     history = asked.request.history
     mean = float(np.mean([rating.value for rating in history])) if history else 0.0
     liked = [at for at, rating in enumerate(history) if rating.value >= mean - 1e-9]
@@ -138,19 +131,9 @@ def _drawn(
 
 CONTROLS: Mapping[str, Control] = MappingProxyType(
     {
-        "random_items": Control(
-            "What the user chose wins against random items.", "random items", _random
-        ),
-        "off_topic": Control(
-            "What the user chose wins against items of genres that the user never met.",
-            "items of other genres",
-            _off_topic,
-        ),
-        "repeated_item": Control(
-            "What the user chose wins against one item of it, repeated.",
-            "one item repeated",
-            _repeated,
-        ),
+        "random_items": Control("random items", _random),
+        "off_topic": Control("items of other genres", _off_topic),
+        "repeated_item": Control("one item repeated", _repeated),
     }
 )
 
@@ -190,11 +173,9 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
         share("judge_sees", "least", least),
         measures=f"preference for users' own choices over {given.bad}",
     )
-
     questions = Questioning(arena, control, against(given.planted), aspect)
-
-    effects = lambda pairs: questions.hear(pairs).effects(good_wins, (-1.0, 1.0), aspect)
-    verdict = tested(arena, claim, control, effects)
+    effects = lambda heard: heard.effects((-1.0, 1.0), aspect, effect=good_wins)
+    verdict = tested(claim, control, questions, effects)
     power = verdict.estimate or 0.0
     within = "" if aspect == OVERALL else f" in {aspect}"
     if power <= -least:

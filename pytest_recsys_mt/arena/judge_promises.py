@@ -27,13 +27,8 @@ FAMOUS, HUMBLE = "a state-of-the-art deep model", "a random baseline"
 
 @dataclass(frozen=True)
 class JudgePromise:
-    """A promise of a judge.
+    """A promise of a judge: the fault of one that breaks it, and what is promised of the mean effect."""
 
-    Attributes:
-        effect: Computes the effect of a user from the points of these comparisons.
-    """
-
-    says: str
     fault: str
     measures: str
     kind: Promise
@@ -152,7 +147,6 @@ def _famous_wins(points: Points) -> float:
 PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
     {
         "first_place": JudgePromise(
-            "The list shown first wins as often as the one shown second.",
             "it prefers the list shown {}",
             "preference for the list shown first",
             "within",
@@ -160,7 +154,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             _mean,
         ),
         "turned_round": JudgePromise(
-            "Lists shown in the other order have the same winner, so that Q becomes 1/Q.",
             "its winner changes with the order",
             "loss of agreement in the other order, beyond noise",
             "at most",
@@ -168,7 +161,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             lambda points: _floor(points) - _turned_agreement(points),
         ),
         "identical_lists": JudgePromise(
-            "A list ties with itself.",
             "it finds a winner among identical lists",
             "share of identical lists with a winner",
             "at most",
@@ -177,7 +169,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             (0.0, 1.0),
         ),
         "same_items": JudgePromise(
-            "The same items in another order tie.",
             "it finds a winner among lists of the same items",
             "share of lists of the same items with a winner",
             "at most",
@@ -186,7 +177,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             (0.0, 1.0),
         ),
         "one_random_item": JudgePromise(
-            "A list with one item replaced by a random one does not win.",
             "it prefers the list with a random item in it",
             "preference for the list with a random item",
             "at most",
@@ -194,7 +184,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             good_wins,
         ),
         "longer_titles": JudgePromise(
-            "Longer titles do not win.",
             "it prefers longer titles",
             "preference for longer titles",
             "at most",
@@ -202,7 +191,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             good_wins,
         ),
         "names": JudgePromise(
-            "What a system is called does not matter.",
             "it goes by the name of the system",
             "preference for the famous name",
             "within",
@@ -210,7 +198,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             _famous_wins,
         ),
         "injected_title": JudgePromise(
-            "An instruction inside a title does not win.",
             "it obeys an instruction inside a title",
             "preference for the list with an instruction in a title",
             "at most",
@@ -218,7 +205,6 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             good_wins,
         ),
         "upside_down": JudgePromise(
-            "A list does not win when it is turned upside down.",
             "it prefers lists upside down",
             "preference for the list upside down",
             "at most",
@@ -262,14 +248,10 @@ def keeps(arena: Arena, name: str, margin: float) -> Verdict:
     promise = PROMISES[name]
     margin = share("judge_keeps", "margin", margin)
     claim = Claim(f"judge:{name}", promise.kind, margin, measures=promise.measures)
-
     questions = Questioning(arena, name, promise.comparisons)
-
     shown = {"floor": _floor, "agreement": _turned_agreement} if name == "turned_round" else {}
-    effects = lambda pairs: questions.hear(pairs).effects(
-        promise.effect, promise.reach, shown=shown
-    )
-    verdict = tested(arena, claim, name, effects)
+    effects = lambda heard: heard.effects(promise.reach, effect=promise.effect, **shown)
+    verdict = tested(claim, name, questions, effects)
     estimate = verdict.estimate or 0.0
     fault = promise.fault.format("first" if estimate > 0 else "second")
     return explained(verdict, f"{fault}, by {abs(estimate):.2f}")

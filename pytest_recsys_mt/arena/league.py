@@ -11,9 +11,10 @@ import numpy as np
 
 from pytest_recsys_mt.abilities import method_of
 from pytest_recsys_mt.answers import Answers, Context
+from pytest_recsys_mt.arena.absolute import rated
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
-from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, Showing
+from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.pairing import order_of
 from pytest_recsys_mt.arena.standings import SCORE, Standings, Table, offline_metrics
@@ -195,8 +196,8 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
     for (one, other), each in table.pairs.items():
         means[one, other], means[other, one] = each.mean, each.opposite
     p_values, strengths, refuted = [], [], []
-    for circle in circles:
-        steps = [means[circle[at], circle[(at + 1) % 3]] for at in range(3)]
+    for one, two, three in circles:
+        steps = [means[one, two], means[two, three], means[three, one]]
         p_values.append(max(step.p_at_most(0.0) for step in steps))
         strengths.append(min(step.estimate for step in steps))
         refuted.append(min(step.p_at_least(0.0) for step in steps) <= alpha / 3)
@@ -214,22 +215,13 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
 def _offline(league: League) -> dict[str, list[float | None]]:
     """Means over users of what the judge had no part in, and of its scores of single lists."""
     metrics = offline_metrics(league.systems.values())
-    rate = method_of(league.bench.judge, "rate")
-    if rate is not None:
-        metrics[SCORE] = _scores(league)
-    return metrics
-
-
-def _scores(league: League) -> list[float | None]:
+    if method_of(league.bench.judge, "rate") is None:
+        return metrics
     means: list[float | None] = []
     names = list(league.systems)
     for at, name in enumerate(names):
         arena = league.arena(name, names[at - 1])
-        showings = [
-            Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
-            for asked in league.systems[name].sample().asked
-        ]
-        given = [each.score() for each in arena.bench.rated(showings)]
+        given = [each.score() for each in rated(arena, league.systems[name].sample().asked)]
         known = [score for score in given if score is not None]
         means.append(sum(known) / len(known) if known else None)
-    return means
+    return {**metrics, SCORE: means}

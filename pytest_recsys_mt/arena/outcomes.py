@@ -26,24 +26,19 @@ POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -
 class Outcomes:
     """Comparisons of two recommenders in one aspect, each pair of lists shown in both orders.
 
-    Attributes:
-        rows: Positions of the judged users among the given ones, ``(n,)``.
-        each: Whether each of a user's two judgements was won, tied and lost, ``(n, 2, 3)``: ours shown
-            first, then shown second; nothing if it could not be read.
-        unread: Share of each user's two judgements that could not be read, ``(n,)``.
-        first: How far the two prefer the list shown first, ``(n,)`` in [-1, 1].
-        unclear: The judged users of whom a judgement could not be read.
-        unknown: For each user of whom a list or a judgement could not be read, before which of the other judged
-            users they stand.
+    `each` says whether a user's two judgements were won, tied and lost, ``(n, 2, 3)``: ours shown first, then shown
+    second; nothing if it could not be read.
     """
 
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # positions of the judged users among the given ones, ``(n,)``
     each: Floats
-    unread: Floats
-    first: Floats
+    unread: Floats  # share of the two that could not be read, ``(n,)``
+    first: Floats  # how far the two prefer the list shown first, ``(n,)`` in [-1, 1]
     errors: Mapping[str, int]
-    unclear: tuple[str, ...] = ()
-    unknown: tuple[int, ...] = ()
+    unclear: tuple[str, ...]  # the judged users of whom a judgement could not be read
+    unknown: tuple[
+        int, ...
+    ]  # before which clear user each one stands who is unclear or has no list
 
     @property
     def mean(self) -> Bets:

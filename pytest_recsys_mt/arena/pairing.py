@@ -27,11 +27,7 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
     Each pair is judged for a few users first. Then the two neighbours of the current ranking whose
     order is least certain are judged for more, or, if all their users were, the pair that tells most
     of their difference (uncertainty sampling on the strengths' covariance). It ends when all
-    neighbours are clear, or after the most calls. What it is sure of is a stopping rule, and no
-    error rate.
-
-    Returns:
-        The order, and the number of calls.
+    neighbours are clear, or after the most calls, two for a user and pair; their number is returned too.
     """
     first, second = (np.full((players, players), PRIOR / 4) for _ in range(2))
     for table in (first, second):
@@ -40,13 +36,13 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
     calls = 0
 
     def judge(one: int, other: int) -> int:
-        end = min(users, asked[one, other] + STEP)
         start = int(asked[one, other])
-        won, other_won = ask(one, other, start, int(end))
+        end = min(users, start + STEP)
+        won, other_won = ask(one, other, start, end)
         np.add(first, won, out=first)
         np.add(second, other_won, out=second)
         asked[one, other] = asked[other, one] = end
-        return 2 * int(end - start)
+        return 2 * (end - start)
 
     for one in range(players):
         calls += judge(*sorted((one, (one + 1) % players)))
@@ -60,10 +56,8 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
             spread = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
             apart.append((float((strength[one] - strength[other]) / np.sqrt(spread)), one, other))
         unclear = min(apart)
-        if unclear[0] >= CLEAR or calls + 2 * STEP > most:
-            return order, calls
         pair = _most_telling(unclear[1], unclear[2], covariance, strength, asked, users)
-        if pair is None:
+        if unclear[0] >= CLEAR or calls + 2 * STEP > most or pair is None:
             return order, calls
         calls += judge(*pair)
 

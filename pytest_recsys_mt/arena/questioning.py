@@ -2,9 +2,8 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,7 @@ Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
 
 @dataclass(frozen=True)
 class Heard:
-    """A judge's answers to the questions of one test.
-
-    Attributes:
-        rows: Positions of the users who were asked about, among the given ones.
-    """
+    """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others."""
 
     rows: Sequence[int]
     judgements: Sequence[Sequence[Judgement]]
@@ -46,12 +41,11 @@ class Heard:
 
     def effects(
         self,
-        effect: Callable[[Points], float],
         reach: tuple[float, float],
         aspect: str = OVERALL,
-        shown: Mapping[str, Callable[[Points], float]] = MappingProxyType({}),
+        **shown: Callable[[Points], float],
     ) -> Effects:
-        """The effects, and what else is `shown`, of the users of whom every judgement can be read.
+        """The ``effect``, and what else is `shown`, of the users of whom every judgement can be read.
 
         What cannot be read has a limit of its own, and is not held against the judge elsewhere.
         """
@@ -66,8 +60,7 @@ class Heard:
             rows.append(row)
             points.append([POINTS[winner] for winner in winners])
         values: dict[str, Any] = {
-            name: np.array([of(each) for each in points], np.float64)
-            for name, of in {"effect": effect, **shown}.items()
+            name: np.array([of(each) for each in points], np.float64) for name, of in shown.items()
         }
         return Effects(
             rows=np.array(rows, np.intp),
@@ -79,16 +72,13 @@ class Heard:
 
 
 class Questioning:
-    """The questions of one test. Each user is asked about once, however often the test looks again.
+    """The questions of one test, whose name seeds what is drawn. Each user is asked about once, however often it looks.
 
-    Args:
-        name: Of the test; it seeds what is drawn for a user.
-        aspect: What will be read. A judge of each aspect by itself is asked for the whole alone if
-            that is enough.
+    A judge of each aspect by itself is asked for the whole alone if no other `aspect` will be read.
     """
 
     def __init__(self, arena: Arena, name: str, make: Maker, aspect: str = OVERALL) -> None:
-        self._arena, self._name, self._make = arena, name, make
+        self.arena, self._name, self._make = arena, name, make
         self._alone = arena.bench.apart and aspect == OVERALL
         self._said: dict[str, Sequence[Judgement]] = {}
         self._not_applicable: dict[str, str] = {}
@@ -99,16 +89,16 @@ class Questioning:
         for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
             if ours.user in self._said or ours.user in self._not_applicable:
                 continue
-            rng = generator(self._arena.seed, ours.user, self._name)
+            rng = generator(self.arena.seed, ours.user, self._name)
             try:
-                own = self._make(self._arena, ours, theirs, rng)
+                own = self._make(self.arena, ours, theirs, rng)
             except NotApplicable as reason:
                 self._not_applicable[ours.user] = str(reason)
                 continue
             if self._alone:
                 own = [dataclasses.replace(each, aspects=()) for each in own]
             asked.append((ours.user, own))
-        judgements = iter(self._arena.bench.judged([each for _, own in asked for each in own]))
+        judgements = iter(self.arena.bench.judged([each for _, own in asked for each in own]))
         self._said |= {user: [next(judgements) for _ in own] for user, own in asked}
         rows: list[int] = []
         heard: list[Sequence[Judgement]] = []
@@ -130,18 +120,20 @@ class Questioning:
 
 
 def tested(
-    arena: Arena, claim: Claim, relation: str, effects: Callable[[Pairs], Effects]
+    claim: Claim, relation: str, questions: Questioning, effects: Callable[[Heard], Effects]
 ) -> Verdict:
     """The verdict on a judge, made once for all tests that need it.
 
     Its row is none of the recommender: ``details["column"]`` keeps it out of a leaderboard.
     """
+    arena = questions.arena
     key: Hashable = (arena.names, arena.design, arena.seed, claim)
     if key not in arena.bench.verdicts:
 
         def see(size: int) -> Seen:
             pairs = arena.pairs(size)
-            return Seen.of(effects(pairs), pairs, pairs.source, pairs.followup)
+            found = effects(questions.hear(pairs))
+            return Seen.of(found, pairs, pairs.source, pairs.followup)
 
         verdict = step_by_step(claim, relation, arena.context, arena.users, see)
         arena.bench.verdicts[key] = dataclasses.replace(

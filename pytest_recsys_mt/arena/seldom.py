@@ -6,12 +6,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import CONTROLS, against
 from pytest_recsys_mt.arena.judge_promises import both_orders
 from pytest_recsys_mt.arena.judging import Judgement
-from pytest_recsys_mt.arena.questioning import Maker, Questioning, explained, tested
+from pytest_recsys_mt.arena.questioning import Heard, Maker, Questioning, explained, tested
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -22,16 +21,11 @@ from pytest_recsys_mt.verdict import Verdict
 
 @dataclass(frozen=True)
 class Seldom:
-    """What a judge may do seldom only.
+    """What a judge may do seldom only; the fault of one that does it often has a place for the share."""
 
-    Attributes:
-        fault: The behaviour of a judge that breaks it, with a place for the share.
-    """
-
-    says: str
     fault: str
     measures: str
-    asked_as: str
+    asked_as: str  # the test whose questions these are
     comparisons: Maker
     happened: Callable[[Judgement], bool]
 
@@ -41,7 +35,6 @@ _RANDOM = "random_items"
 SELDOM: Mapping[str, Seldom] = MappingProxyType(
     {
         "ties": Seldom(
-            "What the user chose seldom ties with random items.",
             "it finds no winner in {:.0%} of comparisons of users' own choices with random items",
             "share of ties between users' own choices and random items",
             _RANDOM,
@@ -49,7 +42,6 @@ SELDOM: Mapping[str, Seldom] = MappingProxyType(
             lambda said: said.overall == "tie",
         ),
         "refusals": Seldom(
-            "The judge seldom refuses.",
             "it refuses {:.0%} of comparisons",
             "share of comparisons that the judge refuses",
             "first_place",
@@ -57,7 +49,6 @@ SELDOM: Mapping[str, Seldom] = MappingProxyType(
             lambda said: said.refused,
         ),
         "unread": Seldom(
-            "The judge's verdict can nearly always be read.",
             "{:.0%} of its verdicts cannot be read",
             "share of verdicts that cannot be read",
             "first_place",
@@ -97,10 +88,7 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
         measures=given.measures,
     )
 
-    questions = Questioning(arena, given.asked_as, given.comparisons)
-
-    def effects(pairs: Pairs) -> Effects:
-        heard = questions.hear(pairs)
+    def effects(heard: Heard) -> Effects:
         shares = [np.mean([given.happened(each) for each in said]) for said in heard.judgements]
         return Effects(
             rows=np.array(heard.rows, np.intp),
@@ -110,5 +98,6 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
             errors=heard.errors,
         )
 
-    verdict = tested(arena, claim, what, effects)
+    questions = Questioning(arena, given.asked_as, given.comparisons)
+    verdict = tested(claim, what, questions, effects)
     return explained(verdict, given.fault.format(verdict.estimate or 0.0))

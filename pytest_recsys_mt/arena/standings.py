@@ -32,21 +32,18 @@ Metric = Callable[[Asked, Context], float | None]
 
 @dataclass(frozen=True)
 class Table:
-    """All comparisons of a league in one aspect.
+    """All comparisons of a league of m recommenders in one aspect.
 
-    Attributes:
-        pairs: The outcomes of each pair, for its first recommender.
-        users: How often the recommender of the row beat that of the column, ties as halves, by user:
-            the row's list shown first, then shown second; ``(users, 2, m, m)``.
-        lists: Why too many of the recommenders' lists could not be read for a verdict; empty if few enough.
+    `users` says how often the recommender of the row beat that of the column, ties as halves, by user: the row's list
+    shown first, then shown second; ``(users, 2, m, m)``.
     """
 
     names: tuple[str, ...]
-    pairs: Mapping[tuple[str, str], Outcomes]
+    pairs: Mapping[tuple[str, str], Outcomes]  # for the first of each
     users: Floats
-    errors: Counter[str]
+    errors: Counter[str]  # why other users were not judged
     unasked: Counter[str]
-    lists: str = ""
+    lists: str  # why too many of the recommenders' lists could not be read; empty if few enough
 
     @property
     def unread(self) -> float:
@@ -73,18 +70,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Standings:
-    """The figures of a league.
+    """The figures of a league."""
 
-    Attributes:
-        metrics: Means over users by name, one per recommender; None without any value.
-        alpha: Error rate at which a pair is called clear, over all pairs together.
-    """
-
-    table: Table
-    aspects: Mapping[str, Table]
+    table: Table  # of the aspect that was judged
+    aspects: Mapping[str, Table]  # of all aspects
     aspect: str
-    metrics: Mapping[str, Sequence[float | None]]
-    alpha: float
+    metrics: Mapping[str, Sequence[float | None]]  # means over users, one per recommender
+    alpha: float  # error rate at which a pair is called clear, over all pairs together
 
     @cached_property
     def ranking(self) -> list[str]:
@@ -105,11 +97,6 @@ class Standings:
             pair["clear"] = p <= self.alpha
         return out
 
-    @property
-    def unclear(self) -> list[str]:
-        """The pairs of which the judge's preference is not clear, in words."""
-        return [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
-
     def details(self) -> dict[str, Any]:
         """``figures`` for every report, ``scatter``, and ``league`` with all of it as data."""
         table = self.table
@@ -128,7 +115,8 @@ class Standings:
                 {"name": name, "strength": value, "low": bounds[0], "high": bounds[1], **known}
             )
         figures["advantage of the first place"] = f"{place:.3f} [{low[-1]:.3f}, {high[-1]:.3f}]"
-        figures["pairs not clear"] = ", ".join(self.unclear) or "none"
+        unclear = [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
+        figures["pairs not clear"] = ", ".join(unclear) or "none"
         figures["comparisons made"] = ORDERS * sum(len(each.rows) for each in table.pairs.values())
         scatter: dict[str, Any] = {}
         for metric, values in self._known().items():
@@ -173,12 +161,7 @@ class Standings:
         """AUC, Q against the baseline and the score, each divided by the largest; without the baseline."""
         *others, baseline = self.table.names
         columns: dict[str, list[float]] = {}
-        q = [
-            next(
-                each["Q"] for each in self.pairs if (each["one"], each["other"]) == (name, baseline)
-            )
-            for name in others
-        ]
+        q = [each["Q"] for each in self.pairs if each["other"] == baseline]
         if all(isinstance(value, float) for value in q):
             columns["Q"] = q
         for metric, values in self._known().items():

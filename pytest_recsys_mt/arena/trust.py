@@ -33,8 +33,7 @@ class Trust:
     unread: float
 
 
-def faults(arena: Arena, trust: Trust) -> list[str]:
-    """The faults of the judge, in words; empty if it breaks nothing."""
+def _faults(arena: Arena, trust: Trust) -> list[str]:
     verdicts = {
         **{name: keeps(arena, name, trust.margin) for name in PROMISES},
         **{name: sees(arena, name, OVERALL, trust.sees) for name in CONTROLS},
@@ -58,7 +57,7 @@ def untrusted(
     """The verdict, made inconclusive if the judge's word does not count."""
     if trust is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
-    if found := faults(arena, trust):
+    if found := _faults(arena, trust):
         told = ", ".join(found)
         return _none(verdict, f"the judge fails its own tests, so this is no result: {told}")
     if allowed is None:

@@ -56,23 +56,18 @@ __all__ = [
 
 # These import pandas and scipy, which those that only read questions do not pay for.
 _LATER = {
-    "BASELINES": "simple_ways",
-    "Generated": "generator",
-    "QuestionFile": "question_file",
-    "ask": "asking",
-    "baselines": "simple_ways",
-    "beside": "paper_figures",
-    "credits_of": "simple_ways",
-    "generate": "generator",
-    "noisy": "ablations",
-    "questions_for": "worlds",
-    "questions_of": "worlds",
-    "rare": "worlds",
-    "shuffled": "ablations",
+    "ablations": ("noisy", "shuffled"),
+    "asking": ("ask",),
+    "generator": ("Generated", "generate"),
+    "paper_figures": ("beside",),
+    "question_file": ("QuestionFile",),
+    "simple_ways": ("BASELINES", "baselines", "credits_of"),
+    "worlds": ("questions_for", "questions_of", "rare"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"pytest_recsys_mt.lrworld.{_LATER[name]}"), name)
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f"pytest_recsys_mt.lrworld.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """Sends questions to a text model and reads its answers."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
@@ -72,14 +72,13 @@ class Replies:
         choices = self.choices
         usages = [each.usage for each in self.completions if each.usage is not None]
         places = range(choices.options)
-        counts = [choices.chosen.count(place) for place in places]
         return {
             "answered_by": self.how,
             "questions": len(self.questions),
             "chance": 1 / choices.options if choices.options else None,
             "missed_rate": choices.missed if choices.chosen else None,
-            "right_answers_by_place": _listed([choices.right.count(place) for place in places]),
-            "chosen_by_place": _listed(counts),
+            "right_answers_by_place": _listed(map(choices.right.count, places)),
+            "chosen_by_place": _listed(map(choices.chosen.count, places)),
             "prompt_tokens": sum(usage.prompt_tokens for usage in usages),
             "completion_tokens": sum(usage.completion_tokens for usage in usages),
             "seconds": round(self.seconds, 3),
@@ -87,9 +86,7 @@ class Replies:
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """One row a question that was answered, plain JSON, for ``details["answers"]`` of a
-        verdict.
-        """
+        """One row a question that was answered, plain JSON, for ``details["answers"]`` of a verdict."""
         return [
             {
                 "question": question.id,
@@ -173,13 +170,8 @@ def ask(
         completions=tuple(completions),
         readings=tuple(
             None
-            if completion.text is None
-            else read(
-                completion.text,
-                question,
-                think=think,
-                cut_off=is_cut_off(completion.finish_reason),
-            )
+            if (text := completion.text) is None
+            else read(text, question, think=think, cut_off=is_cut_off(completion.finish_reason))
             for question, completion in zip(questions, completions, strict=True)
         ),
         how="choice scoring" if model.scores_choices and not think else "generation",
@@ -188,5 +180,5 @@ def ask(
     )
 
 
-def _listed(counts: Sequence[int]) -> str:
+def _listed(counts: Iterable[int]) -> str:
     return " ".join(map(str, counts))

@@ -88,16 +88,7 @@ _STARTS = frozenset(
         "mio", "mia", "io", "mijn", "ik",
     ]
 )  # fmt: skip
-_CONCLUDES = (
-    ["so"],
-    ["therefore"],
-    ["thus"],
-    ["hence"],
-    ["also"],
-    ["donc"],
-    ["entonces"],
-    ["итак"],
-)
+_CONCLUDES = frozenset(["so", "therefore", "thus", "hence", "also", "donc", "entonces", "итак"])
 _NO = re.compile(
     r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
     re.IGNORECASE,
@@ -147,10 +138,8 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     """The option that an answer chooses.
 
     The answer is what sentences announce, else what lines of nothing but an option name. All must
-    be the same option. A mark must not stand beside another mark or the text of another option.
-    What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON is announced;
-    reasoning in ``<think>`` is not read. A film is known by its title alone if no other option has
-    that title.
+    be the same option. What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON
+    is announced; reasoning in ``<think>`` is not read.
 
     If a model was asked to `think`, the last verdict counts, not the only one, and it must be
     announced, or begin the answer: a line of nothing but an option may be one that it weighs.
@@ -180,9 +169,8 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     begins = list(_verdicts(masked.strip().partition("\n")[0], numbered="1" in marks))
     if think:
         first = [each.reading for each in begins if each in said and len({*lines}) < 2]
-        return [MISSED, *first, *(each.reading for each in said if each.strong and not each.label)][
-            -1
-        ]
+        last = [each.reading for each in said if each.strong and not each.label]
+        return [MISSED, *first, *last][-1]
     if not strong and not any(each in said for each in begins):
         return MISSED  # an option that stands below other words may be one that it weighs
     # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
@@ -192,11 +180,9 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
-    """LLaRA's reading of an answer, for comparison: the one option in the first line, or None.
+    """LLaRA's reading of an answer: the one option in the first line, found as a substring in lower case, or None.
 
-    An option is found as a substring, in lower case, so an option within another makes the answer
-    invalid.  LLaRA's hit rate counts only valid answers, and its valid ratio is their share
-    (https://github.com/ljy0ustc/LLaRA); the paper's table 8 uses these figures.
+    The paper's table 8 uses it (https://github.com/ljy0ustc/LLaRA). An option within another makes the answer invalid.
     """
     lines = text.strip().splitlines()
     first = lines[0].lower() if lines else ""
@@ -266,7 +252,7 @@ def _said(sentence: str) -> _Said | None:
     named = _ONE.findall(told)
     if len(named) > MOST:
         return _Said(MISSED, strong=True)
-    if named and words_of(told)[:1] and words_of(told)[0] in _OR:
+    if named and not _OR.isdisjoint(words_of(told)[:1]):
         return _Said(MISSED, strong=True)  # a list goes on
     announced = groups()["announce"].within(told)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
@@ -281,7 +267,7 @@ def _said(sentence: str) -> _Said | None:
         strong = _announces(clause, mention)
         alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
-            concludes = words_of(told)[:1] in _CONCLUDES
+            concludes = not _CONCLUDES.isdisjoint(words_of(told)[:1])
             label = {*words_of(told)} & groups()["announce"].whole <= _LABELS and not concludes
             return _Said(_reading(mention[0]), strong is True or concludes, label)
     return None
@@ -322,11 +308,10 @@ def _announces(clause: str, mention: re.Match[str]) -> bool | None:
 
 def _is_mark(before: str, after: str) -> bool:
     """Whether a number or a letter is a mark, and counts nothing: "one of the 3", "3 answers"."""
-    follows = words_of(after)
-    if follows and follows[0] in _COUNTED:
+    if not _COUNTED.isdisjoint(words_of(after)[:1]):
         return False
-    last = words_of(before)[-1:]
-    return not (last and last[0] in _NUMBER_OF and before.rstrip(" \"'(*_")[-1:].isalpha())
+    counts = not _NUMBER_OF.isdisjoint(words_of(before)[-1:])
+    return not (counts and before.rstrip(" \"'(*_")[-1:].isalpha())
 
 
 def _ends(mention: str, further: Sequence[str]) -> bool:

@@ -34,13 +34,13 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
     )
     questions.add_argument(
         "--count",
-        type=_whole_number,
+        type=lambda text: _whole_number(text, 1),
         default=200,
         metavar="N",
         help="most questions of a kind, as --recsys-users (default: 200)",
     )
     questions.add_argument(
-        "--seed", type=_seed, default=0, metavar="S", help="as --recsys-seed (default: 0)"
+        "--seed", type=_whole_number, default=0, metavar="S", help="as --recsys-seed (default: 0)"
     )
     questions.add_argument(
         "--setting",
@@ -59,12 +59,7 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
 
 
 def written(given: argparse.Namespace) -> int:
-    """Write the file, and say what it holds.
-
-    Raises:
-        DataError: If the data cannot be read, a setting or a kind is unknown, no test asks a kind
-            about these data, no question can be made, or the file cannot be written.
-    """
+    """Write the file, and say what it holds."""
     import difflib
     from collections import Counter
 
@@ -111,13 +106,7 @@ def written(given: argparse.Namespace) -> int:
     return 0
 
 
-def _whole_number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+def _whole_number(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
     return int(text)

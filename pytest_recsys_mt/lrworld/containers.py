@@ -52,11 +52,7 @@ _OBJECTS = 20
 
 
 def opened(text: str) -> str:
-    """An answer without reasoning in tags, its containers opened, in compatible characters (NFKC).
-
-    Digits of other scripts become those of ASCII. An object of JSON without a key that announces an
-    answer leaves nothing.
-    """
+    """An answer without reasoning in tags, its containers opened, in compatible characters (NFKC)."""
     text = unicodedata.normalize("NFKC", sanitize(text))
     text = STRUCK.sub("", "".join(_plain(char) for char in text))
     text = _FORMATTING.sub("", _SPECIAL.sub("", without_thinking(text[-LONGEST:])))

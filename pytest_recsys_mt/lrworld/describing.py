@@ -11,18 +11,10 @@ from pytest_recsys_mt.requests import TextModel
 
 
 def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:
-    """Have a multimodal model describe the images of a dataset once each, and write the
-    descriptions.
+    """Have a multimodal model describe each image of a dataset, write what it says, and return how many it described.
 
     Put the file into the folder of the dataset as ``image_descriptions.jsonl``; its loader then
     gives the items the attribute ``image_description``. `domain` is the word for an item.
-
-    Returns:
-        The number of described images; images whose call failed are left out.
-
-    Raises:
-        NotApplicable: If the model reads no images, or no item has one.
-        DataError: If an image cannot be read, or the file cannot be written.
     """
     if not getattr(model, "reads_images", False):
         raise NotApplicable(f"needs a model that reads images, and {model!r} reads none")

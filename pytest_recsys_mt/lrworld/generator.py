@@ -159,9 +159,7 @@ class _Source:
         )
 
     def drafts(self, kind: Kind) -> Iterator[Draft]:
-        """Drafts of one kind, as many as there are; `LackingError`, at once or later, if the data
-        are insufficient.
-        """
+        """Drafts of one kind, as many as there are; `LackingError`, at once or later, if the data lack something."""
         rng = generator("lrworld", kind.name, self.seed)
         given = self.histories, kind, self.settings
         match kind.name:

@@ -27,10 +27,7 @@ SEPARATOR = "; "
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """Every user's items, oldest first: users in rows, items in columns.
-
-    A reader tells items by their labels, so those of one label are one item: one column.
-    """
+    """Every user's items, oldest first: users in rows, items in columns, one for all items of one label."""
 
     items: tuple[Item, ...]  # by column; of one label the most popular one
     columns: Ints  # of all interactions, shape (n,), by user, then by time
@@ -40,10 +37,7 @@ class Histories:
 
     @classmethod
     def of(cls, dataset: Dataset, least: int) -> Histories:
-        """The histories of a dataset, users by name and items by id.
-
-        Of a user's interactions with items of one label the latest counts.
-        """
+        """The histories of a dataset; of a user's interactions with items of one label the latest counts."""
         groups = _by_label(dataset)
         place = {item.id: column for column, group in enumerate(groups) for item in group}
         frame = dataset.interactions
@@ -136,10 +130,7 @@ class Histories:
 
 
 def _by_label(dataset: Dataset) -> list[tuple[Item, ...]]:
-    """The items of each label, the most popular one first, in the order of its id.
-
-    Items without a title have no label that a reader knows, so each stays alone.
-    """
+    """The items of each label, the most popular one first, in the order of its id; those without a title stay alone."""
     groups: dict[tuple[str, ...], list[Item]] = {}
     for key in sorted(dataset.items):
         item = dataset.items[key]

@@ -36,11 +36,9 @@ class Window:
 
 @dataclass(frozen=True)
 class Fact:
-    """The fact about one item that a kind of question asks for: the names in an option, empty if
-    unknown.
+    """The fact about one item that a kind of question asks for: the names in an option, empty if unknown.
 
-    Everything `true` of the item in this respect, or of another item of its label, stands in the
-    form of `same`: an option with any of it would be right as well.
+    Everything `true` of the item, or of another of its label, is in the form of `same`: an option with any of it is right.
     """
 
     names: tuple[str, ...]
@@ -87,9 +85,6 @@ def knowledge_questions(
 
     Wrong options are drawn among the distinct values, none true of the item; if they stand for
     items, the user has none of them.
-
-    Raises:
-        LackingError: If too few items have the fact.
     """
     facts = tuple(
         fact(item, kind, histories.namesakes.get(column, ()))
@@ -124,15 +119,7 @@ def knowledge_questions(
             return one.text if column == right or one.contradicts(facts[right]) else ""
 
         matched = None if popularity is None else popularity.without(window.user)
-        options = choose(
-            rng,
-            kind.options,
-            window.target,
-            pool,
-            text,
-            own,
-            matched,
-        )
+        options = choose(rng, kind.options, window.target, pool, text, own, matched)
         if options is None:
             continue
         draft: Draft = {
@@ -178,11 +165,9 @@ class _Popularity:
 def windows(
     histories: Histories, targets: Mask, shown: Mask, length: int, rng: np.random.Generator
 ) -> Iterator[Window]:
-    """Each user's latest interaction with the earlier ones, then each one's second latest, and so
-    on.
+    """Each user's latest interaction with the earlier ones, then each one's second latest, and so on.
 
-    Only items in `targets` are the next one, only `shown` items stand in a history; both have the
-    shape (items,). Histories have at most `length` items. `rng` draws the order of the users.
+    Only items in `targets`, shape (items,), are the next one, only `shown` ones stand in a history.
     """
     before = np.concatenate([[0], np.cumsum(shown[histories.columns])])
     users = rng.permutation(histories.users)

@@ -28,10 +28,7 @@ def item_to_users(
     rng: np.random.Generator,
     embeddings: Embeddings,
 ) -> Iterator[Draft]:
-    """Which user's embedding is nearest to that of an item near a centroid.
-
-    Histories are shown without the item, which would reveal who has it.
-    """
+    """Which user's embedding is nearest to that of an item near a centroid; no history shows the item."""
     items = np.flatnonzero(histories.asked_items)
     asked = np.flatnonzero(histories.asked_users[embeddings.people])
     if not (len(items) and len(asked)):

@@ -36,11 +36,7 @@ class Ranked:
 
 
 def similarities(matrix: csr_array[np.int32], targets: Ints, allowed: Mask) -> Iterator[Ranked]:
-    """Cosines of some rows to all allowed ones, one target at a time, in their order.
-
-    `matrix` has one-hot vectors in rows; `allowed` has the shape (rows,). A block of targets is
-    multiplied at once; `CELLS` limits its height.
-    """
+    """Cosines of some rows, one-hot vectors, to all allowed ones, one target at a time, in their order."""
     lengths = np.diff(matrix.indptr).astype(np.float64)
     options = np.flatnonzero(allowed)
     by_feature = matrix[options].T.tocsr()

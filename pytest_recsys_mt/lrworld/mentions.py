@@ -82,8 +82,7 @@ def clashes(marks: Sequence[str], options: Sequence[str]) -> set[str]:
 
 
 class Mentions:
-    """The options of a question, in compatible characters (NFKC), with their marks; none if names
-    are asked for.
+    """The options of a question, in compatible characters (NFKC), with their marks, none if names are asked for.
 
     Words in `starts`, in lower case, may stand in capitals before a title without belonging to it.
     """
@@ -117,7 +116,7 @@ class Mentions:
         """The text with a character for each mention."""
         text = "".join(self._with_titles(text))
         if self._marks:
-            text = _LOWER.sub(self._upper, text)
+            text = _LOWER.sub(lambda found: found[0][:-1] + found[1].upper(), text)
             text = self._mark.sub(self._marked, text)
         joined = rf"([{MARK}-\ue0ff])({_WRAP}*)([{TITLE}-\ue2ff])"
         text = re.sub(joined, lambda found: _both(found[1], found[3]), text)
@@ -158,19 +157,13 @@ class Mentions:
         single = " " not in plain(text)
         if kind == SHORT or single:
             named = _NAMED_BEFORE.search(whole[max(0, start - 40) : start])
-            if named and not self._may_start(named[0]):
+            if named and named[0].strip().casefold() not in self._starts - _ARTICLES:
                 return written
         if kind == SHORT and (
             not _AFTER_SHORT.match(whole, end) or (single and written not in (text, text.upper()))
         ):
             return written
         return chr(ord(kind) + place)
-
-    def _may_start(self, word: str) -> bool:
-        return word.strip().casefold() in self._starts - _ARTICLES
-
-    def _upper(self, found: re.Match[str]) -> str:
-        return found[0][:-1] + found[1].upper()
 
     def _marked(self, found: re.Match[str]) -> str:
         rest = found.string[found.end() :]

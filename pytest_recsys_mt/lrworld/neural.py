@@ -6,7 +6,7 @@ The network is NeuMF of He, Liao, Zhang, Nie, Hu and Chua, "Neural collaborative
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -63,13 +63,7 @@ class Embeddings:
 def learn(
     histories: Histories, factors: Factors, seed: int, digest: str, folder: Path
 ) -> Embeddings:
-    """Train the factorisation, or load it from `folder`, where it is known by the `digest` of its
-    data.
-
-    Raises:
-        CacheError: If it cannot be stored there.
-        RecommenderError: If training diverges.
-    """
+    """Train the factorisation, or load it from `folder`, where it is known by the `digest` of its data."""
     rng = np.random.default_rng([seed % 2**64, 2])
     people = np.arange(histories.users)
     if len(people) > factors.users:
@@ -94,7 +88,7 @@ def learn(
 
         identity = {
             "network": f"{_NeuMF.__module__}:{_NeuMF.__qualname__}",
-            "factors": {name: getattr(factors, name) for name in factors.__dataclass_fields__},
+            "factors": asdict(factors),
             "training": digest,
             "items": len(histories.items),
             "seed": seed,
@@ -179,11 +173,9 @@ class _NeuMF(Network):
         root of |h_d|, and the items also by its sign.
         """
         weights = self.output.weight[0, : self.users.shape[1]].double()
-        root = weights.abs().sqrt()
-        return (
-            (self.users.double() * root).numpy(),
-            (self.items.double() * root * weights.sign()).numpy(),
-        )
+        users = self.users.double() * weights.abs().sqrt()
+        items = self.items.double() * weights.abs().sqrt() * weights.sign()
+        return users.numpy(), items.numpy()
 
 
 def cosines(vectors: Floats, others: Floats) -> Floats:

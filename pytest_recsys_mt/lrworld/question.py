@@ -124,22 +124,21 @@ def _kinds() -> dict[str, Kind]:
         ("user_to_items", "personalization", "neural user embedding retrieving her matched items"),
     )
     known = (
-        ("cast", "<entity, relation, entity>", "cast", "label"),
-        ("director", "<entity, relation, entity>", "directors", "label"),
-        ("brand", "<entity, relation, entity>", "brand", "label"),
-        ("genre", "<entity, attribute>", "genres", "label"),
-        ("colour", "<entity, attribute>", "colour", "label"),
-        ("leaf", "<entity, (hierarchical) taxonomy>", "categories", "label"),
-        ("intermediate", "<entity, (hierarchical) taxonomy>", "categories", "label"),
-        ("root", "<entity, (hierarchical) taxonomy>", "categories", "label"),
-        ("logline", "text knowledge reasoning", "logline", "logline"),
-        ("image", "multimodal knowledge", "image_description", "image_description"),
+        ("cast", "<entity, relation, entity>", "cast"),
+        ("director", "<entity, relation, entity>", "directors"),
+        ("brand", "<entity, relation, entity>", "brand"),
+        ("genre", "<entity, attribute>", "genres"),
+        ("colour", "<entity, attribute>", "colour"),
+        ("leaf", "<entity, (hierarchical) taxonomy>", "categories"),
+        ("intermediate", "<entity, (hierarchical) taxonomy>", "categories"),
+        ("root", "<entity, (hierarchical) taxonomy>", "categories"),
+        ("logline", "text knowledge reasoning", "logline"),
+        ("image", "multimodal knowledge", "image_description"),
     )
     kinds = [Kind(name, scale, factor, 10) for name, scale, factor in own]
-    kinds += [
-        Kind(name, "knowledgeability", factor, 4, (attribute,), shows)
-        for name, factor, attribute, shows in known
-    ]
+    for name, factor, needs in known:
+        shows = needs if name in ("logline", "image") else "label"
+        kinds.append(Kind(name, "knowledgeability", factor, 4, (needs,), shows))
     kinds.append(Kind("next_item", "personalization", "next item", 20))
     return {kind.name: kind for kind in kinds}
 
@@ -221,10 +220,7 @@ def header(path: Path | str) -> Mapping[str, Any]:
 
 
 def digest_of(questions: Collection[Question]) -> str:
-    """SHA-256 of what is asked, in hexadecimal: equal for two runs that asked the same questions.
-
-    What explains a question, such as its evidence, does not count.
-    """
+    """SHA-256 of what is asked, in hexadecimal, without what explains it, such as the evidence."""
     asked = [
         [each.id, each.measure, each.domain, each.shown, each.options, each.answer]
         for each in questions

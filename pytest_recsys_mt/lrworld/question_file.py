@@ -40,9 +40,10 @@ class QuestionFile:
             raise DataError(f"{str(path)!r} has no question; make one with recsys-mt questions")
         never = sorted({each.measure for each in questions} - found._asked.keys())
         if never:
+            format_ = f"in the format of {found._family}" if found._family else "without a format"
             raise DataError(
                 f"{str(path)!r} has questions of the kind {never[0]!r}, which no test asks about data "
-                f"{found._format}; make the file anew with recsys-mt questions"
+                f"{format_}; make the file anew with recsys-mt questions"
             )
         return found
 
@@ -102,10 +103,6 @@ class QuestionFile:
     @property
     def _family(self) -> str:
         return str(self._made.get("family", ""))
-
-    @property
-    def _format(self) -> str:
-        return f"in the format of {self._family}" if self._family else "without a format"
 
     @property
     def _asked(self) -> dict[str, Measure]:

@@ -94,15 +94,13 @@ TEMPLATES: Final[Mapping[str, Template]] = {
         "The given {one}:",
         "Which of these users is most likely to {does} it?",
     ),
-    "user_to_items": Template(
-        _ROLE + "Decide which {one} a user will {does} next.",
-        _HISTORY,
-        "Which is the {one} that the user will {does} next?",
-    ),
-    "next_item": Template(
-        _ROLE + "Decide which {one} a user will {does} next.",
-        _HISTORY,
-        "Which is the {one} that the user will {does} next?",
+    **dict.fromkeys(
+        ("user_to_items", "next_item"),
+        Template(
+            _ROLE + "Decide which {one} a user will {does} next.",
+            _HISTORY,
+            "Which is the {one} that the user will {does} next?",
+        ),
     ),
     "cast": _knowledge("leading actors", which="Who are"),
     "director": _knowledge("director", which="Who is"),
@@ -144,25 +142,18 @@ def prompt(
     think: bool = False,
     image: bool = False,
 ) -> Prompt:
-    """The prompt of a question, in one message.
+    """The prompt of a question, in one message, after examples with their right answers.
 
     Its choices are the marks of the options with their bracket (``B)``), of which none begins
     another, or the options themselves if names are asked for. A prompt that asks for reasoning has
     no choices, as it cannot be scored.
-
-    Args:
-        question: The question.
-        examples: Questions of the same kind to show with their right answers (few-shot).
-        think: Whether to ask for the reasoning before the answer (chain of thought).
-        image: Whether to show the picture of the latest item as well.
-
-    Raises:
-        DataError: If an image is asked for and the question has none, or it cannot be read.
     """
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")
     marks = labels(question)
-    parts = [*_task(question), *_examples(examples), _shown(question), _offered(question, marks)]
+    task = TEMPLATES[question.measure].task.format_map(_words(question))
+    parts = [] if question.domain == "artist" else [task]
+    parts += [*_examples(examples), _shown(question), _offered(question, marks)]
     parts.append(_ending(question, marks, think))
     message = Message(
         "user",
@@ -176,14 +167,9 @@ def prompt(
 def examples_for(
     question: Question, pool: Sequence[Question], k: int, rng: Random
 ) -> tuple[Question, ...]:
-    """`k` questions of a pool of the same kind to show before one, with their answers.
+    """`k` questions of a pool to show before one, with their answers.
 
-    No example shows an option of the question, as its right answer or in its history: that would
-    reveal which is right, or which is not. None shows the item that the asked user chose next, as a
-    later history of the same user does.
-
-    Raises:
-        DataError: If the pool has too few.
+    None shows an option of the question, or the item that the asked user chose next: that would reveal which is right.
     """
     if not k:
         return ()
@@ -213,10 +199,7 @@ def _told(example: Question) -> frozenset[str]:
 
 
 def describing(domain: str, image: str) -> Prompt:
-    """Asks a multimodal model to describe the image of an item (figure 3, on its right).
-
-    Questions of the kind ``image`` show the answer: the attribute ``image_description``.
-    """
+    """Asks a multimodal model to describe the image of an item (figure 3, on its right), for the kind ``image``."""
     text = (
         f"This is the image of a {domain}. Say in two sentences what it tells you of the {domain}, "
         f"then in one sentence what the {domain} is about or for, then guess its name, "
@@ -243,12 +226,6 @@ def _words(question: Question) -> dict[str, str]:
     name = question.domain
     words = DOMAINS.get(name) or replace(item, one=name, many=f"{name}s")
     return {**asdict(words), "asked": TEMPLATES[question.measure].asked}
-
-
-def _task(question: Question) -> list[str]:
-    if question.domain == "artist":
-        return []
-    return [TEMPLATES[question.measure].task.format_map(_words(question))]
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:

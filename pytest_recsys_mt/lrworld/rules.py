@@ -38,21 +38,17 @@ class Rules:
 
 
 def mine(histories: Histories, support: float, confidence: float) -> Rules:
-    """All rules between two items with at least this support and confidence, both above 0 and up to
-    1.
+    """All rules between two items with at least this support and confidence, both above 0 and up to 1.
 
     The support is the share of the histories that contain both items, the confidence that among
-    those with the antecedent. Only frequent items can be in a rule: their number is at most the
-    mean length of a history over `support`. They are counted against each other a block at a time,
+    those with the antecedent. Frequent items are counted against each other a block at a time,
     each pair once, so memory grows with the number of rules found.
     """
     # Avoid rounding errors in the threshold: 0.07 * 100 is a little more than 7.
     least = max(1, math.ceil(support * histories.users * (1 - 1e-12)))
     frequent: Indices = np.flatnonzero(histories.popularity >= least).astype(np.int32)
-    pairs = [
-        np.concatenate(parts) for parts in zip(*_pairs(histories, frequent, least), strict=True)
-    ]
-    one, other, together = pairs
+    pairs = zip(*_pairs(histories, frequent, least), strict=True)
+    one, other, together = (np.concatenate(parts) for parts in pairs)
     antecedent, consequent = np.concatenate([one, other]), np.concatenate([other, one])
     together = np.concatenate([together, together])
     confidences = together / histories.popularity[antecedent]

@@ -23,10 +23,7 @@ LEAST_TRIED = 1000
 def rule_questions(
     histories: Histories, kind: Kind, settings: Settings, rng: np.random.Generator
 ) -> Iterator[Draft]:
-    """Which item goes with another one: one rule of each antecedent, then a second one.
-
-    Wrong options are in no rule with the antecedent.
-    """
+    """Which item goes with another one: one rule of each antecedent, then a second one; no wrong option is in any."""
     found = mine(histories, settings.support, settings.confidence)
     asked = histories.asked_items
     usable = np.flatnonzero(asked[found.antecedent] & asked[found.consequent])

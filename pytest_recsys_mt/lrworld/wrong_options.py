@@ -49,11 +49,9 @@ class Offer:
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Draws wrong options among those next in popularity, by the number of an option, to the right
-    one.
+    """Draws wrong options among those next in popularity, by the number of an option, to the right one.
 
-    They are all as popular as the right one, or those more popular are drawn as often as those less
-    popular, so that the popularity of the options does not tell which one is right.
+    They are all as popular as it, or as often more popular as less, so that popularity does not tell which is right.
     """
 
     popularity: Ints
@@ -105,14 +103,10 @@ def choose(
     taken: Collection[str] = (),
     matched: Matched | None = None,
 ) -> Offer | None:
-    """The options of a question, and the place of the right one, uniform over all places.
+    """The options of a question, the right one at any place alike; None if there are too few, or it is empty or taken.
 
     No two options say the same, see `same.form`, and none has a text in `taken`. The right option
-    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible
-    one. `matched` draws by popularity; None draws uniformly.
-
-    Returns:
-        None if there are not enough wrong options, or if the right one is empty or taken.
+    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one.
     """
     told = text(right)
     used = {form(one) for one in taken}

@@ -15,7 +15,6 @@ from scipy.special import ndtr
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.oracles import popularity_fit
-from pytest_recsys_mt.oracles.statistics.popularity_fit import cumulative_mean
 
 
 def draw(data: str, path: str) -> None:
@@ -50,7 +49,7 @@ def draw(data: str, path: str) -> None:
         ("popularity", counts, "-"),
         ("its logarithm", np.log(counts), "--"),
     ):
-        mean = cumulative_mean(numbers[order])
+        mean = np.cumsum(numbers[order]) / np.arange(1, len(numbers) + 1)
         means.plot(np.arange(1, len(mean) + 1), mean / mean[-1], style, label=f"mean {name}")
     means.set(
         xlabel="items", ylabel="mean so far / mean of all", title="In random order", ylim=(0, 2)

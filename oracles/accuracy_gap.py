@@ -70,14 +70,12 @@ def accuracy_gap(
         Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)
     )
     means = {key: sum(hits) / len(hits) for key, hits in groups.items()}
-    wrong = [
-        name in rare for name, hit in zip(choices.questions, choices.hits, strict=True) if not hit
-    ]
+    wrong, right = choices.hits.count(False), sum(choices.hits)
     figures = {
         "accuracy_popular": means[False],
         "accuracy_rare": means[True],
-        "rare_share_of_wrong": sum(wrong) / len(wrong) if wrong else None,
-        "rare_share_of_right": sum(groups[True]) / sum(choices.hits) if any(choices.hits) else None,
+        "rare_share_of_wrong": groups[True].count(False) / wrong if wrong else None,
+        "rare_share_of_right": sum(groups[True]) / right if right else None,
     }
     return context.report(
         judged(

@@ -4,17 +4,15 @@ The value is needed whatever the verdict, so all users are asked.
 """
 
 import dataclasses
-from collections import Counter
 
-import numpy as np
-
-from pytest_recsys_mt.answers import Answers, Context, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
+from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
@@ -146,32 +144,24 @@ def scores_of(answers: Answers, score: Score) -> tuple[Sample, Effects]:
 
 def score_values(sample: Sample, context: Context, score: Score) -> Effects:
     """The mean score of each user's answers; users whose answers have no such score are not applicable."""
-    rows: list[int] = []
-    values: list[float] = []
     left_out = 0
-    unscored, silent = Counter[str](), Counter[str]()
-    for row, asked in enumerate(sample.asked):
+
+    def mean(asked: Asked) -> float:
+        nonlocal left_out
         if not score.silent and not any(a.items or a.entries for a in asked.answers):
-            silent[NO_ANSWER] += 1
-            continue
-        try:
-            value, missing = mean_score(asked, context, score)
-        except NotApplicable as reason:
-            unscored[str(reason)] += 1
-            continue
+            raise Unscored(NO_ANSWER)
+        value, missing = mean_score(asked, context, score)
         left_out += missing
         if value is None:
-            unscored[f"the answer has no {score.name}"] += 1
-            continue
-        rows.append(row)
-        values.append(value)
+            raise NotApplicable(f"the answer has no {score.name}")
+        return value
+
+    effects, values = scored(mean, sample.asked)
     reach = span_of(score, sample, context)
-    return Effects(
-        rows=np.array(rows, np.intp),
-        effect=np.array(values, np.float64),
+    return dataclasses.replace(
+        effects,
+        effect=values,
         reach=reach,
         wide=reach == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
-        not_applicable=unscored,
-        errors=silent,
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
     )

@@ -11,15 +11,16 @@ from functools import partial
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.not_worse import mean_metric
-from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
+from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 from pytest_recsys_mt.verdict import Verdict
 
@@ -86,29 +87,17 @@ def cand_dif_within(
 
 def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effects:
     """What each user contributes to `cand_dif` of the two sides, by the jackknife."""
-    rows: list[int] = []
-    random_place: list[float] = []
-    first_place: list[float] = []
-    silent = without_target = 0
-    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
-        if not source.relevant:
-            without_target += 1
-        elif not any(answer.items for answer in (*source.answers, *followup.answers)):
-            silent += 1
-        else:
-            rows.append(row)
-            random_place.append(mean_metric(source, metric))
-            first_place.append(mean_metric(followup, metric))
-    nobody = Effects(
-        rows=np.empty(0, np.intp),
-        effect=np.empty(0),
-        reach=(-1.0, 1.0),
-        not_applicable=counted(NOTHING_HELD_OUT, without_target),
-        errors=counted(NO_ANSWER, silent),
-    )
-    if not rows:
-        return nobody
-    first, random = np.array(first_place), np.array(random_place)
+
+    def at_both_places(source: Asked, followup: Asked) -> tuple[float, float]:
+        if source.relevant and not is_answered(source, followup):
+            raise Unscored(NO_ANSWER)
+        return mean_metric(source, metric), mean_metric(followup, metric)
+
+    effects, places = scored(at_both_places, pairs.source, pairs.followup)
+    rows = effects.rows
+    if not len(rows):
+        return effects
+    random, first = np.ascontiguousarray(places.T)
     before, after = float(random.mean()), float(first.mean())
     note = (
         f"{metric.name} {before:.4f} at random places and {after:.4f} in the first, "
@@ -117,8 +106,8 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     value = cand_dif(after, before)
     if value is None or not math.isfinite(value):
         reason = f"an accuracy of 1 cannot be compared ({note})"
-        undefined = {**nobody.not_applicable, reason: len(rows)}
-        return dataclasses.replace(nobody, not_applicable=undefined)
+        undefined = {**effects.not_applicable, reason: len(rows)}
+        return dataclasses.replace(effects, rows=rows[:0], not_applicable=undefined)
     of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
     finite = [other for other in of_others if other is not None and math.isfinite(other)]
     whole = len(finite) == len(rows)
@@ -126,13 +115,11 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     # A user whose sides differ by 1 changes it by this factor.
     one = 1 / (1 - max(before, after))
     reach = max(one, float(np.abs(effect).max()))
-    return Effects(
-        rows=np.array(rows, np.intp),
+    return dataclasses.replace(
+        effects,
         effect=effect,
         reach=(-reach, reach),
         mean=Jackknife(effect, -math.inf, math.inf, one),
-        not_applicable=nobody.not_applicable,
-        errors=nobody.errors,
         obstacle="" if whole else "the accuracy is 1 without one of the users; ask more users",
         note=note,
         joint=True,

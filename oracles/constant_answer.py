@@ -13,6 +13,7 @@ from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
+from pytest_recsys_mt.oracles.statistics.position_bias import chosen_places_test
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -89,8 +90,4 @@ def entropy(places: list[int], options: int) -> float:
 
 def uniform_p(places: list[int], options: int) -> float | None:
     """P-value of Pearson's chi-square test of equal choices; None below five answers per option, where it fails."""
-    if len(places) < 5 * options:
-        return None
-    from scipy.stats import chisquare
-
-    return float(chisquare([places.count(place) for place in range(options)]).pvalue)
+    return chosen_places_test(places, options)[1] if len(places) >= 5 * options else None

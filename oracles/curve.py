@@ -36,15 +36,13 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     for place, answers in sides.items():
         context = answers.context
         sample, values = scores_of(answers, named)
-        unread = len(sample.unread)
         if too_many_unread(sample, context):
             continue
         if len(values.rows):
             rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
-            hits = int(values.effect.sum())
             # The sample has a fixed size: a curve never causes further users to be asked.
             mean = (
-                Rate(hits, len(values.effect), unread)
+                Rate(int(values.effect.sum()), len(values.effect), len(sample.unread))
                 if rate
                 else Seen.of(values, sample, sample.asked, ()).effects.of_all
             )

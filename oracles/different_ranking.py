@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
-from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices

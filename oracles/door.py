@@ -37,11 +37,7 @@ WORDS: Mapping[Any, str] = {
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, which says what is wrong with its arguments before it begins.
-
-    A None where none may be, a number where a list or a mapping is wanted, a text in place of a list of texts: each is
-    an `OracleError` with the name of the argument. Values themselves are checked by the function.
-    """
+    """`function`, which says what is wrong with the types of its arguments before it begins, by an `OracleError`."""
     signature = inspect.signature(function)
     allowed = _hints(function)
 

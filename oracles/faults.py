@@ -7,7 +7,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted, is_answered
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
@@ -36,7 +36,8 @@ def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None 
         ``holds`` if the share of users with the fault in any answer is below the margin, ``violated`` if it
         is above.
     """
-    return _judge("no_repeats", answers, margin, slices, _repeats, "an item named twice")
+    repeats = lambda answer, asked, offer: len(set(answer.items)) < len(answer.items)
+    return _judge("no_repeats", answers, margin, slices, repeats, "an item named twice")
 
 
 def only_candidates(
@@ -52,9 +53,9 @@ def only_candidates(
     Example:
         assert only_candidates(recsys.run(), margin=0.05)
     """
-    return _judge(
-        "only_candidates", answers, margin, slices, _strays, "an item that was not offered"
-    )
+    strays = lambda answer, asked, offer: any(item not in offer for item in answer.items)
+    fault = "an item that was not offered"
+    return _judge("only_candidates", answers, margin, slices, strays, fault)
 
 
 def complete_list(
@@ -70,14 +71,6 @@ def complete_list(
     return _judge(
         "complete_list", answers, margin, slices, _short, "too few items", silence_counts=True
     )
-
-
-def _repeats(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
-    return len(set(answer.items)) < len(answer.items)
-
-
-def _strays(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
-    return any(item not in offer for item in answer.items)
 
 
 def _short(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
@@ -97,9 +90,7 @@ def _judge(
     def measure(sample: Sample, context: Context) -> Effects:
         # Users without any answer can only be too short.
         rows = [
-            row
-            for row, asked in enumerate(sample.asked)
-            if silence_counts or any(answer.items for answer in asked.answers)
+            row for row, asked in enumerate(sample.asked) if silence_counts or is_answered(asked)
         ]
         users = len(rows)
         effect, shown = np.zeros(users), np.zeros(users, np.intp)

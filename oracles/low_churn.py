@@ -1,5 +1,7 @@
 """Only few users' answers may change."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 from itertools import combinations
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_of,
@@ -104,10 +106,7 @@ def _churn(
 def _partings(
     source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
 ) -> Floats:
-    """D of every split of a user's answers into sides of these sizes, ``(ways, n)``.
-
-    The first split is the true one. For sides of equal size, swapped sides are the same split.
-    """
+    """D of every split of a user's answers into sides of these sizes, ``(ways, n)``, the true one first."""
     answers = np.concatenate([source, followup], axis=1)
     first, all_ = source.shape[1], answers.shape[1]
     pairs = list(combinations(range(all_), 2))

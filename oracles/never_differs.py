@@ -12,6 +12,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
     Effects,
     encode,
+    is_answered,
     mostly_holes,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
@@ -66,7 +67,7 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
 
 
 def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
-    answered = [_answered(*both) for both in zip(pairs.source, pairs.followup, strict=True)]
+    answered = [is_answered(*both) for both in zip(pairs.source, pairs.followup, strict=True)]
     rows = np.flatnonzero(answered)
     effect = np.array([_differ(pairs.source[row], pairs.followup[row]) for row in rows], float)
     errors = Counter(pairs.errors) + Counter({NO_ANSWER: len(answered) - len(rows)})
@@ -147,10 +148,6 @@ def _found(
             f"{told}; asked again, {unread_counts(len(anew.unread), len(anew.order))}",
         )
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
-
-
-def _answered(source: Asked, followup: Asked) -> bool:
-    return any(answer.items for answer in (*source.answers, *followup.answers))
 
 
 def _differ(source: Asked, followup: Asked) -> bool:

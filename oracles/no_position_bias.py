@@ -1,17 +1,17 @@
 """The wanted candidate must be found equally often at every place."""
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted
+from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
@@ -70,7 +70,7 @@ def no_position_bias(
 
 
 class GroupEffects(Mean):
-    """Joint bounds on the effects of all groups of places; a `bounds.Mean` of metrics in [0, 1] and places, ``(n,)``.
+    """Joint bounds on the effects of all groups of places.
 
     The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
     Welch's t at the error rate over the number of groups. One user of accuracy 0 and one of accuracy 1
@@ -97,19 +97,15 @@ class GroupEffects(Mean):
         self._freedoms = np.array(freedoms)
 
     def lower(self, alpha: float) -> float:
-        """Below all effects with probability 1 - alpha."""
         return float((self._effects - self._quantiles(alpha) * self._errors).min())
 
     def upper(self, alpha: float) -> float:
-        """Above all effects with probability 1 - alpha."""
         return float((self._effects + self._quantiles(alpha) * self._errors).max())
 
     def p_at_most(self, value: float) -> float:
-        """P-value of the hypothesis that any effect is at most `value`."""
         return self._adjusted((value - self._effects) / self._errors)
 
     def p_at_least(self, value: float) -> float:
-        """P-value of the hypothesis that any effect is at least `value`."""
         return self._adjusted((self._effects - value) / self._errors)
 
     def p_within(self, value: float) -> float:
@@ -135,31 +131,25 @@ def _moments(values: Floats) -> tuple[float, float, int]:
 
 def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats, Integers]:
     """The effects, the metric of each user, and the group of places of each held-out item."""
-    rows: list[int] = []
-    values: list[float] = []
-    places: list[int] = []
-    unfit, silent = Counter[str](), 0
-    for row, asked in enumerate(sample.asked):
+
+    def metric_and_group(asked: Asked) -> tuple[float, float]:
         group = _group_of(asked, groups)
         if group is None:
-            unfit[NOT_OFFERED if asked.relevant else NOTHING_HELD_OUT] += 1
-        elif not any(answer.items for answer in asked.answers):
-            silent += 1
-        else:
-            rows.append(row)
-            values.append(mean_metric(asked, metric))
-            places.append(group)
-    found, at = np.array(values, np.float64), np.array(places, np.int64)
+            raise NotApplicable(NOT_OFFERED if asked.relevant else NOTHING_HELD_OUT)
+        if not is_answered(asked):
+            raise Unscored(NO_ANSWER)
+        return mean_metric(asked, metric), group
+
+    effects, both = scored(metric_and_group, sample.asked)
+    found, at = np.ascontiguousarray(both.reshape(-1, 2).T)
+    at = at.astype(np.int64)
     alone = "all held-out items stand in one group of places; shuffle the candidates"
-    effects = Effects(
-        rows=np.array(rows, np.intp),
-        effect=found - found.mean() if rows else found,
-        reach=(-1.0, 1.0),
-        mean=GroupEffects(found, at, groups) if rows else None,
-        not_applicable=unfit,
-        errors=counted(NO_ANSWER, silent),
+    effects = dataclasses.replace(
+        effects,
+        effect=found - found.mean() if len(found) else found,
+        mean=GroupEffects(found, at, groups) if len(found) else None,
         obstacle=alone if len(np.unique(at)) < 2 else "",
-        note=_told(metric.name, values, places),
+        note=_told(metric.name, found.tolist(), at.tolist()),
         approximate=True,
     )
     return effects, found, at

@@ -8,7 +8,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.curve import Point, curve
+from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.judging.ladder import unread_counts
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
@@ -128,8 +128,8 @@ def ahead_when_cold(
     elif found.high == lengths[0]:
         status = "violated"
     lines = {
-        "ours": curve({each: ours[each] for each in lengths}, named),
-        "other": curve({each: other[each] for each in lengths}, named),
+        name: [list(point) for point in curve({each: of[each] for each in lengths}, named)]
+        for name, of in (("ours", ours), ("other", other))
     }
     at = "never" if found.length is None else f"at {found.length} items"
     interval = " to ".join("never" if end is None else str(end) for end in (found.low, found.high))
@@ -140,7 +140,8 @@ def ahead_when_cold(
             users=len(mine),
             reason=f"overtaken {at}, 95 % interval {interval}",
             details={
-                "curve": _curve(named.name, lines),
+                "curve": {"x": "items of the history", "y": named.name, "points": lines["ours"]}
+                | {"lines": lines},
                 "figures": {
                     "crossing_point": found.length,
                     "low": found.low,
@@ -158,11 +159,6 @@ def _scores(
     """The scores of each user on our sides, and on those of the other recommender."""
     scores = np.array(list(user_scores(sides, score, ends=ends).values())).reshape(-1, len(sides))
     return scores[:, :ours], scores[:, ours:]
-
-
-def _curve(name: str, lines: Mapping[str, list[Point]]) -> dict[str, object]:
-    plain = {key: [list(point) for point in points] for key, points in lines.items()}
-    return {"x": "items of the history", "y": name, "points": plain["ours"], "lines": plain}
 
 
 def _spread(name: str, means: Floats) -> dict[str, float]:

@@ -1,5 +1,7 @@
 """Whether a metric of popularity bias of one's own is a good one: five desiderata, with counterexamples."""
 
+from __future__ import annotations
+
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,8 +66,7 @@ def counterexamples(
 ) -> Mapping[str, Counterexample | None]:
     """Search for lists that show what a metric of popularity bias is not, or None, by desideratum (`DESIDERATA`).
 
-    Short lists of small numbers are tried first, then `drawn` ones. Nothing found is no proof. "Zero centred" is searched
-    among equal lists alone, since only the metric knows which other lists are equally popular to it.
+    "Zero centred" is searched among equal lists, since only the metric knows which others are equally popular to it.
     """
     found: dict[str, Counterexample | None] = {"well behaved": _unstable(metric, seed)}
     for name, broken in _BROKEN.items():

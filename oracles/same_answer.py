@@ -11,6 +11,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     Effects,
     counted,
     encode,
+    is_answered,
     replicates_of,
 )
 from pytest_recsys_mt.oracles.judging.slices import Slices
@@ -54,7 +55,7 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
         )
     rows, shares, shown = [], [], []
     for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
-        if not any(answer.items for answer in (*source.answers, *followup.answers)):
+        if not is_answered(source, followup):
             continue
         both = zip(source.answers, followup.answers, strict=True)
         changed = [one.items != other.items for one, other in both]

@@ -25,8 +25,7 @@ def user_scores(
 ) -> dict[str, Floats]:
     """The scores, ``(sides,)``, of each user who has a score on all sides, in the order of the first side.
 
-    `ends` says for each side which end of the span users get whose answers could not be read: 0 for the smallest score,
-    1 for the largest. Without it they are left out.
+    `ends` says for each side which end of the span (0 or 1) users get whose answers could not be read, if any.
     """
     named = score_named(score)
     columns = []
@@ -44,10 +43,10 @@ def user_scores(
 def incomplete(
     oracle: str, sides: Sequence[Answers], score: str | Score, *, bounded: bool = False
 ) -> Verdict | None:
-    """The verdict if a side lacks too many users for any claim; it is not reported yet.
+    """The verdict, not reported yet, if a side lacks too many users for any claim.
 
-    It is ``inconclusive`` for the first side with users that were not asked or (unless the caller, `bounded`, allows
-    for them) whose answers could not be read, and ``error`` for the first side with too many failed users.
+    It is ``inconclusive`` for the first side with users that were not asked or (unless `bounded` allows for them) whose
+    answers could not be read, and ``error`` for the first side with too many failed users.
     """
     named = score_named(score)
     for answers in sides:

@@ -1,5 +1,7 @@
 """The answers must stay within the recommender's own noise: they may vary less, but must not move."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Literal, get_args
 
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.agreement import judge_agreement
+from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
     agreement_between,

@@ -4,6 +4,8 @@ For example, no single user has a share of the catalogue shown, or an evenness. 
 `within` judge aggregates like scores; see `aggregate_effects`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

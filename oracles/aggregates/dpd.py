@@ -30,10 +30,8 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     Returns:
         At least 0; None if no history is longer than the median.
     """
-    numbers, sizes = (
-        arguments.flat("dpd", "values", values),
-        arguments.flat("dpd", "lengths", lengths, 0),
-    )
+    numbers = arguments.flat("dpd", "values", values)
+    sizes = arguments.flat("dpd", "lengths", lengths, 0)
     if numbers.shape != sizes.shape:
         raise OracleError(
             f"dpd: every user needs a value and a length, got arrays of shapes {numbers.shape} and "

@@ -31,18 +31,13 @@ Matrix: TypeAlias = "csr_array[np.int64]"
 
 @dataclass(frozen=True)
 class Exposure:
-    """The offers and the recommendations of n users over N items.
+    """The offers and the recommendations of n users over N items, 1 or 0."""
 
-    Attributes:
-        recommended: 1 if an item is recommended to a user, ``(n, N)``.
-        listed: For users with candidates, 1 if an item is a candidate. For users without candidates,
-            who are offered all other items, 1 if the user is known to have it. ``(n, N)``.
-        all_but: Whether a user's offer is all items except the listed ones, ``(n,)``.
-    """
-
-    recommended: Matrix
-    listed: Matrix
-    all_but: NDArray[np.bool_]
+    recommended: Matrix  # ``(n, N)``
+    listed: Matrix  # the candidates, or what users without candidates are known to have, ``(n, N)``
+    all_but: NDArray[
+        np.bool_
+    ]  # whether a user's offer is all items except the listed ones, ``(n,)``
 
     @cached_property
     def shown(self) -> Integers:

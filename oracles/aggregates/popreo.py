@@ -58,12 +58,8 @@ def groups_left_out(answered: Sequence[Answered], context: Context, threshold: T
     empty = [str(group + 1) for group in range(GROUPS) if group not in held_out]
     if not empty:
         return ""
-    which = (
-        f"popularity group {empty[0]}"
-        if len(empty) == 1
-        else f"popularity groups {', '.join(empty)}"
-    )
-    return f"{which} of {GROUPS} without a held-out item left out (1 is the least popular)"
+    which = "popularity group" if len(empty) == 1 else "popularity groups"
+    return f"{which} {', '.join(empty)} of {GROUPS} without a held-out item left out (1 is the least popular)"
 
 
 def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:

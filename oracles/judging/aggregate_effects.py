@@ -21,10 +21,7 @@ from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 
 
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:
-    """The aggregate of one side, for several answers per user the mean of the aggregates of all replicates.
-
-    Each user with any recommendation has one `linearised` value; their mean is the aggregate.
-    """
+    """The aggregate of one side as `linearised` values of its users, with several answers the mean of all replicates."""
     return _effects([(sample.asked, 1)], context, aggregate, aggregate.span)
 
 

@@ -15,23 +15,17 @@ Promise = Allowed
 class Claim:
     """What an oracle, named with its similarity or score, has to judge; the margin is in the unit of the effects.
 
-    Attributes:
-        ask_everybody: Whether all users are asked even if the verdict is clear earlier, because the mean
-            itself is wanted: after an early stop it is too far from the margin.
-        ways: In how many ways the whole promise can break; this claim is one of them.
-        measures: What the mean is, in words; see `verdict.Verdict`.
-        slices: How users are divided into groups that are judged too; None: as the run says.
-        cap: Up to which value an effect counts for ``holds``; None counts all of it. It is never below the margin.
+    `ask_everybody` if the mean itself is wanted: after an early stop it is too far from the margin.
     """
 
     oracle: str
     promise: Promise
     margin: float
-    ask_everybody: bool = False
-    ways: int = 1
-    measures: str = ""
-    slices: Slices | None = None
-    cap: float | None = None
+    ask_everybody: bool = False  # even if the verdict is clear earlier
+    ways: int = 1  # in which the whole promise can break; this claim is one of them
+    measures: str = ""  # what the mean is, in words
+    slices: Slices | None = None  # groups of users that are judged too; None: as the run says
+    cap: float | None = None  # up to which an effect counts for ``holds``; not below the margin
 
     def __post_init__(self) -> None:
         if self.slices is not None:
@@ -41,9 +35,8 @@ class Claim:
 def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
     """Which side of the margin the mean effect is on, at error rate `alpha` per claim.
 
-    "Violated" is a test of the promise at `alpha`. "Holds" is a test of its opposite at `alpha`
-    (Schuirmann 1987 for "within": two one-sided tests). If neither test rejects, nothing is claimed. If
-    both tests reject, the claim with the smaller p-value wins.
+    "Violated" is a test of the promise, "holds" one of its opposite (Schuirmann 1987 for "within": two one-sided tests).
+    If both tests reject, the claim with the smaller p-value wins.
     """
     against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
     if against <= alpha or for_ <= alpha:

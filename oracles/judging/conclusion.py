@@ -59,14 +59,11 @@ _LARGE: Mapping[Promise, Status] = {
 
 @dataclass(frozen=True)
 class Seen:
-    """The results of the users asked so far: effects of the scored ones, a tally of the others, the groups judged too.
-
-    `source` and `followup` are the answers to show as those of a side, or empty.
-    """
+    """The results of the users asked so far: effects of the scored ones, a tally of the others, the groups judged too."""
 
     effects: Effects
     tally: Pairs | Sample
-    source: Sequence[Asked]
+    source: Sequence[Asked]  # the answers to show as those of this side, or empty
     followup: Sequence[Asked]
     groups: Sequence[Group] = ()
 
@@ -80,10 +77,7 @@ class Seen:
         groups: Sequence[Group] = (),
         unclear: Collection[str] = (),
     ) -> Seen:
-        """The results, with the users whose effect is unknown: a follow-up failed, or an answer could not be read.
-
-        `unclear` are further users of whom something could not be read.
-        """
+        """The results, with the users whose effect is unknown: a follow-up failed, or an answer was unread or `unclear`."""
         broken = getattr(tally, "broken", {})
         unmeasured = {reason: [asked.user for asked in users] for reason, users in broken.items()}
         unmeasured |= {UNREAD: [*tally.unread_users, *unclear]}
@@ -176,13 +170,14 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     elif found[0] == "error":
         failures = []  # the reason names them
     status, reason = found
+    capped = status == "holds" and claim.cap is not None
     return Verdict(
         status,
         claim.oracle,
         relation,
         margin=claim.margin,
         allowed=claim.promise,
-        measures=_measures(claim, status),
+        measures=f"{claim.measures} (up to {claim.cap:g} a user)" if capped else claim.measures,
         joint=effects.joint,
         approximate=effects.approximate,
         users=users,
@@ -192,11 +187,6 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         reason="; ".join(part for part in (reason, *failures, effects.note) if part),
         **numbers,
     )
-
-
-def _measures(claim: Claim, status: Status) -> str:
-    capped = status == "holds" and claim.cap is not None
-    return f"{claim.measures} (up to {claim.cap:g} a user)" if capped else claim.measures
 
 
 def _failures(seen: Seen, *, told: bool) -> list[str]:
@@ -255,7 +245,12 @@ def _judged(
         "p_value": family.p_value,
     }
     if _blind(effects, claim):
-        return ("inconclusive", _too_noisy(numbers["floor"], claim.margin)), numbers
+        told = (
+            f"answers to the same request agree only {numbers['floor']:.3f}, which is not above the margin "
+            f"{claim.margin:g}: no effect of that size could be seen; ask for less variable answers (a lower "
+            f"temperature) or use a smaller margin"
+        )
+        return ("inconclusive", told), numbers
     large = _LARGE[claim.promise]
     claimed = large in family.statuses or context.made_up
     if claimed and effects.unsure is not None and (why := effects.unsure()):
@@ -337,14 +332,6 @@ def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Sli
 def _blind(effects: Effects, claim: Claim) -> bool:
     """Whether the noise hides an effect of the size of the margin."""
     return effects.floor is not None and float(effects.floor.mean()) <= claim.margin
-
-
-def _too_noisy(floor: float, margin: float) -> str:
-    return (
-        f"answers to the same request agree only {floor:.3f}, which is not above the margin "
-        f"{margin:g}: no effect of that size could be seen; ask for less variable answers (a lower "
-        f"temperature) or use a smaller margin"
-    )
 
 
 def _average(values: Floats | None) -> float | None:

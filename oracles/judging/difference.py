@@ -1,17 +1,26 @@
-"""One number per user from both sides of answers, and the judgement of its mean."""
+"""Promises about a mean of one number per user of both sides, from the arguments of their oracles to a verdict."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
+from pytest_recsys_mt.oracles.judging.effect import (
+    NO_ANSWER,
+    Effects,
+    is_answered,
+    similarity_effects,
+)
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
+from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -41,28 +50,71 @@ def paired_differences(
     number: Callable[[Asked, Asked, Context], float],
     reach: float = 1.0,
 ) -> Effects:
-    """One difference per user, of an absolute value of at most `reach`; users without any recommendation are errors.
+    """One difference per user, as in `scored`, of an absolute value of at most `reach`.
 
-    No noise floor is needed: noise does not bias a mean difference. `number` raises `NotApplicable` if it is
-    not defined for a user, and `Unscored` if a user's answers have no number.
+    No noise floor is needed: noise does not bias a mean difference.
+    """
+
+    def difference(source: Asked, followup: Asked) -> float:
+        if not is_answered(source, followup):
+            raise Unscored(NO_ANSWER)
+        return number(source, followup, context)
+
+    effects, differences = scored(difference, pairs.source, pairs.followup)
+    return replace(effects, effect=differences, reach=(-reach, reach))
+
+
+def scored(
+    number: Callable[..., float | tuple[float, ...]], *sides: Sequence[Asked]
+) -> tuple[Effects, Floats]:
+    """The users who have a number, or several, and these numbers, ``(n, ...)``.
+
+    `number` raises `NotApplicable` if it is not defined for a user, and `Unscored` if a user's answers have no number.
     """
     rows: list[int] = []
-    differences: list[float] = []
+    numbers: list[float | tuple[float, ...]] = []
     not_applicable, errors = Counter[str](), Counter[str]()
-    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+    for row, one in enumerate(zip(*sides, strict=True)):
         try:
-            if not any(answer.items for answer in (*source.answers, *followup.answers)):
-                raise Unscored(NO_ANSWER)
-            differences.append(number(source, followup, context))
+            numbers.append(number(*one))
             rows.append(row)
         except NotApplicable as reason:
             not_applicable[str(reason)] += 1
         except Unscored as reason:
             errors[str(reason)] += 1
-    return Effects(
-        rows=np.array(rows, np.intp),
-        effect=np.array(differences, np.float64),
-        reach=(-reach, reach),
+    effects = Effects(
+        np.array(rows, np.intp),
+        np.empty(0),
+        (-1.0, 1.0),
         not_applicable=not_applicable,
         errors=errors,
     )
+    return effects, np.array(numbers, np.float64)
+
+
+def judge_agreement(
+    name: str,
+    source: Answers,
+    followup: Answers,
+    similarity: str,
+    margin: float,
+    *,
+    promise: Promise = "at most",
+    measures: str = "loss of agreement beyond noise",
+    among: Collection[str] = tuple(SIMILARITIES),
+    effects: Callable[..., Effects] = similarity_effects,
+    slices: Slices | None = None,
+    cap: float | None = None,
+) -> Verdict:
+    """Judge the mean loss of agreement, for the oracle `name`; `effects` is called like `similarity_effects`."""
+    oracle = f"{name}:{similarity}"
+    function = similarity_named(similarity, among)
+    most = share(oracle, "margin", margin)
+    if cap is not None:
+        cap = share(oracle, "cap", cap)
+        if cap <= most:
+            raise OracleError(
+                f"{oracle}: cap must be above the margin {most:g}, or no loss could break the promise; got {cap!r}"
+            )
+    claim = Claim(oracle, promise, most, measures=measures, slices=slices, cap=cap)
+    return judge_pair(source, followup, claim, partial(effects, similarity=function))

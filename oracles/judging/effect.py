@@ -34,54 +34,33 @@ ONE_REPLICATE = (
 
 @dataclass(frozen=True)
 class Effects:
-    """What an oracle measured, user by user.
+    """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored, with their numbers.
 
-    Attributes:
-        rows: Indices of the scored users among the given users, ``(n,)``.
-        effect: Their effects, in the unit of the margin, ``(n,)``.
-        reach: The smallest and the largest possible effect.
-        mean: The estimate of all users' mean effect, if bets do not give it.
-        wide: Whether effects are expected in the whole range; see `betting`.
-        floor: Agreement of each user's replicates with each other, ``(n,)``, if the effect is based
-            on a similarity.
-        agreement: Agreement of each user's source and follow-up, ``(n,)``, likewise.
-        not_applicable, errors: Why other users could not be scored, or gave no answer, with their numbers.
-        shown: Which answer of each user to show, ``(n,)``; None shows the first.
-        obstacle: Why these answers allow no verdict, whatever the numbers.
-        unsure: Says why they may not show that the mean is large, since the recommender's own noise is unknown. It
-            may send calls, so it is asked only before such a claim.
-        room: By how much a mean that keeps the promise is expected to keep it; None: by the size of the limit.
-        note: What a reader of the numbers should know.
-        holes: The share of the compared places without an offered item.
-        joint: Whether the mean is a number of all users together (an aggregate). Then nothing
-            bounds what a user who was not measured would add to it.
-        approximate: Whether the bounds of `mean` are unproven, so that reports must call them
-            approximate.
-        unmeasured: Why the follow-ups of other users kept failing although their source was
-            answered, with their numbers.
-        unknown, unknown_users: Before which scored user each of them stands, ascending, and their ids.
+    `unsure` says why the effects may not show that the mean is large, since the recommender's own noise is unknown. It
+    may send calls, so it is asked only before such a claim. Nothing bounds what a user who was not measured would add
+    to a `joint` number.
     """
 
-    rows: NDArray[np.intp]
-    effect: Floats
-    reach: tuple[float, float]
-    mean: Mean | None = None
-    wide: bool = False
-    floor: Floats | None = None
-    agreement: Floats | None = None
+    rows: NDArray[np.intp]  # indices among the given users
+    effect: Floats  # in the unit of the margin
+    reach: tuple[float, float]  # the smallest and the largest possible effect
+    mean: Mean | None = None  # the estimate of all users' mean effect, if bets do not give it
+    wide: bool = False  # whether effects are expected in the whole range; see `betting`
+    floor: Floats | None = None  # agreement of each user's replicates, if a similarity is judged
+    agreement: Floats | None = None  # agreement of each user's source and follow-up, likewise
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
-    shown: NDArray[np.intp] | None = None
-    obstacle: str = ""
+    shown: NDArray[np.intp] | None = None  # which answer of each to show; None shows the first
+    obstacle: str = ""  # why these answers allow no verdict, whatever the numbers
     unsure: Callable[[], str] | None = None
-    room: float | None = None
-    note: str = ""
-    holes: float = 0.0
-    joint: bool = False
-    approximate: bool = False
-    unmeasured: Mapping[str, int] = field(default_factory=dict)
-    unknown: tuple[int, ...] = ()
-    unknown_users: tuple[str, ...] = ()
+    room: float | None = None  # by how much a kept promise is expected to be; None: by the limit
+    note: str = ""  # for readers of the numbers
+    holes: float = 0.0  # the share of the compared places without an offered item
+    joint: bool = False  # whether the mean is a number of all users together (an aggregate)
+    approximate: bool = False  # whether the bounds of `mean` are unproven, as reports must say
+    unmeasured: Mapping[str, int] = field(default_factory=dict)  # the source alone was answered
+    unknown: tuple[int, ...] = ()  # before which scored user each of these stands, ascending
+    unknown_users: tuple[str, ...] = ()  # their ids
 
     @property
     def of_all(self) -> Mean:
@@ -119,37 +98,24 @@ class Effects:
 class Encoded:
     """Answers as numbers, for the users with a recommendation in at least one answer.
 
-    Every list has as many places as are due for its request. An empty place counts as an item of its
-    own, identified by the place: its number is the number of the place, from 0 to k - 1. Items have
-    higher numbers.
-
-    Attributes:
-        rows: Indices of these users among the given users, ``(users,)``.
-        source, followup: ``(users, replicates, k)``, best first, without repeats; places that are not due are -1.
-        holes: The share of places that are empty or have an item that was not offered.
+    Lists are ``(users, replicates, k)``, best first, without repeats; places that are not due are -1. An empty place
+    counts as an item of its own, with the number of the place, from 0 to k - 1. Items have higher numbers.
     """
 
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # indices of these users among the given ones
     source: NDArray[np.int32]
     followup: NDArray[np.int32]
-    holes: float
+    holes: float  # the share of places that are empty or have an item that was not offered
 
 
 @dataclass(frozen=True)
 class Moved:
-    """How far the answers of each user moved, all ``(n,)``: the effect, in the unit of the margin.
-
-    Attributes:
-        floor: Agreement of the user's replicates with each other.
-        agreement: Agreement of source and follow-up.
-        least: The smallest possible effect; None takes that of the similarity.
-        obstacle: Why these answers allow no verdict.
-    """
+    """How far the answers of each user moved, all ``(n,)``; see `Effects`."""
 
     effect: Floats
     floor: Floats
     agreement: Floats
-    least: float | None = None
+    least: float | None = None  # the smallest possible effect; None takes that of the similarity
     obstacle: str = ""
 
 
@@ -182,11 +148,7 @@ def similarity_effects(
     shared_only: bool = False,
     measure: Measure = beyond_noise,
 ) -> Effects:
-    """The effect of each user: how far the lists moved.
-
-    Lists are compared as `encode` returns them, over all due places. An empty place agrees only with
-    the same place if that is also empty. Users whose lists share no place are not applicable.
-    """
+    """How far the lists of each user moved, as `encode` returns them; users whose lists share no place are not applicable."""
     encoded = encode(pairs, context, shared_only=shared_only)
     sides = (encoded.source, encoded.followup)
     comparable = np.all([(side[:, :, 0] > PAD).any(axis=1) for side in sides], axis=0)
@@ -248,20 +210,14 @@ def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similar
 def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
     """Number the items of both sides in the same way, and also every empty place.
 
-    The number of due places is the number that the request asks for, but at most its number of
-    candidates. Both sides use the smaller of their numbers. An item counts at its first place; its repeats
-    are removed. Items that no request offered, including invented ones, count like any other.
+    As many places are due as the request asks for, but at most its number of candidates, and on both sides the smaller
+    number. Repeats are removed. Items that no request offered, including invented ones, count like any other.
 
-    With `shared_only`, items that the answer's own request offered but the other side's did not are left out, and
-    the gap is closed. The number of due places falls by as many, for this answer and so for all answers of the user.
-    Items that neither request offered keep their places.
+    With `shared_only`, items that only the answer's own request offered are left out, and the gap is closed. As many
+    fewer places are due, for all answers of the user.
     """
     sides = (pairs.source, pairs.followup)
-    answered = [
-        any(answer.items for asked in both for answer in asked.answers)
-        for both in zip(*sides, strict=True)
-    ]
-    rows = np.flatnonzero(answered)
+    rows = np.flatnonzero([is_answered(*both) for both in zip(*sides, strict=True)])
     offers = [[_offer(asked, context) for asked in side] for side in sides]
     depths = [min(ours.due, theirs.due) for ours, theirs in zip(*offers, strict=True)]
     numbers: dict[str, int] = {}
@@ -290,6 +246,11 @@ def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[s
     return [bisect(known, at) for at in sorted(place[user] for user in unknown)]
 
 
+def is_answered(*sides: Asked) -> bool:
+    """Whether any answer of a user recommends anything."""
+    return any(answer.items for asked in sides for answer in asked.answers)
+
+
 def replicates_of(asked: Sequence[Asked]) -> int:
     """The number of answers per user on this side, which must be the same for all, and at least one."""
     counts = {len(one.answers): one.user for one in asked}
@@ -309,10 +270,7 @@ def _encode_side(
     depths: Sequence[int],
     numbers: dict[str, int],
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The answers of one side, and which of their places have an offered item.
-
-    With `others`, what the other side offers, items are left out that only this side offers.
-    """
+    """The answers of one side without what `others` do not offer, and which of their places have an offered item."""
     width = max([1, *depths])
     shape = (len(side), replicates_of(side), width)
     codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)

@@ -31,10 +31,7 @@ def pick(
     followup: Sequence[Asked],
     context: Context,
 ) -> tuple[Example, ...]:
-    """The users furthest from the promise by their `excess`, ``(n,)``, and some that keep it: at most 0.
-
-    Up to `WORST` users, the worst first, are followed by up to `BEST` of those that keep the promise best.
-    """
+    """Up to `WORST` users, the worst by their `excess` first, ``(n,)``, and up to `BEST` that keep the promise (at most 0)."""
     order = np.argsort(-excess, kind="stable")
     worst = order[:WORST]
     # Also stable in this direction: the first of equal users are shown.
@@ -102,10 +99,7 @@ def _shown(
 def kinds(
     answer: Recommendation, request: Request, items: Mapping[str, Item]
 ) -> tuple[EntryKind, ...]:
-    """The kind of each item of an answer, relative to its request; empty if all were offered.
-
-    Any recommender can name items that were not offered, whether it writes text or not.
-    """
+    """The kind of each item of an answer, relative to its request; empty if all were offered."""
     read = {entry.item: entry.kind for entry in reversed(answer.entries)}
     known = request.known
     offered = None if request.candidates is None else {item.id for item in request.candidates}

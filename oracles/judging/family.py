@@ -23,15 +23,11 @@ from pytest_recsys_mt.verdict import Status
 
 @dataclass(frozen=True)
 class Family:
-    """What is claimed of all users, who come first, and of each group.
-
-    `p_values` are of the hypothesis that the promise holds for that member, without any correction, and `p_value` of
-    the hypothesis that it holds for all members.
-    """
+    """What is claimed of all users, who come first, and of each group."""
 
     statuses: Sequence[Status]
-    p_values: Sequence[float]
-    p_value: float
+    p_values: Sequence[float]  # that the promise holds for the member, without any correction
+    p_value: float  # that it holds for all members
 
     @property
     def status(self) -> Status:
@@ -52,8 +48,7 @@ def judge_family(
 ) -> Family:
     """Judge all users and each group, by the estimates of their mean effects; None if nobody was scored.
 
-    `capped` are the same means for ``holds``, if effects count up to a cap for it. Where few users lose much, both
-    claims can be true; ``violated`` is made then.
+    `capped` are the same means for ``holds``. Where few users lose much, both claims can be true: ``violated`` is made.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
     opposite = [

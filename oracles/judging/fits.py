@@ -34,10 +34,7 @@ def over_fits(
     see: Callable[[Pairs, Context], Seen],
     context: Context,
 ) -> Verdict:
-    """The verdict on the first fits and on others together, withdrawn if their spread is too large for its claim.
-
-    `others` asks the same users of fits with other seeds, and returns None if that is impossible.
-    """
+    """The verdict on the first fits and on `others`, None if impossible, withdrawn if their spread is too large for it."""
     if verdict.status not in ("holds", "violated") or verdict.estimate is None:
         return verdict
     try:
@@ -93,10 +90,8 @@ def _beyond(claim: Claim, low: float, high: float) -> str:
 
 def _mean(seen: Seen, of: tuple[str, str] | None) -> float:
     """The mean effect of all users, or of one group."""
-    if of is None:
-        return float(seen.effects.effect.mean())
-    (effects,) = [each for group, each in seen.members if (group.slicing, group.value) == of]
-    return float(effects.effect.mean())
+    groups = {(group.slicing, group.value): each for group, each in seen.members}
+    return float((seen.effects if of is None else groups[of]).effect.mean())
 
 
 def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float]) -> tuple[float, float, int]:

@@ -1,6 +1,7 @@
 """When answers allow no verdict, whatever they are: one ladder for all oracles."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -53,8 +54,7 @@ def without_verdict(
 ) -> tuple[Status, str] | None:
     """The status and the reason if the answers allow no verdict; None if they can be judged.
 
-    `errors`, `unasked` and `not_applicable` say why users were not scored, with their numbers, and `unread` what
-    `too_many_unread` says. If the claim is about `everybody`, none may be left unasked.
+    `unread` is what `too_many_unread` says. If the claim is about `everybody`, none may be left unasked.
     """
     wrong = too_many_failed(errors, users, context, who)
     if unasked and (everybody or wrong or not users):
@@ -70,10 +70,7 @@ def without_verdict(
 
 
 def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
-    """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough.
-
-    What a model meant by them is unknown: their share says how well answers are read, and nothing of the model.
-    """
+    """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough."""
     unread, answers = tally.unreadable, tally.answers
     if not unread or unread <= context.missed_limit * answers:
         return ""
@@ -97,10 +94,7 @@ def unread_counts(unread: int, users: int, who: str = "user") -> str:
 
 
 def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
-    """The details of a verdict about answers of which nothing could be read; empty without any.
-
-    `users` are those whose value is unknown, with the place of the scored user before whom each stands.
-    """
+    """The details of a verdict about answers of which nothing could be read, and the place of each such user."""
     if not tally.unreadable:
         return {}
     shown = [
@@ -155,10 +149,9 @@ def counted(reasons: Mapping[str, int]) -> str:
     Reasons that differ only in what they quote are one reason: its first example stands for all.
     """
     shapes: dict[str, str] = {}
-    sums: dict[str, int] = {}
+    sums = Counter[str]()
     for reason, count in sorted(reasons.items()):
-        first = shapes.setdefault(_QUOTED.sub("", reason), reason)
-        sums[first] = sums.get(first, 0) + count
+        sums[shapes.setdefault(_QUOTED.sub("", reason), reason)] += count
     reasons = sums
     if len(reasons) > MANY_REASONS:
         frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]

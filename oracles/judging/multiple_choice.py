@@ -21,20 +21,6 @@ Promise = Literal["above", "at most"]
 """The promise about a mean: above the limit, or at most the limit."""
 
 
-def details_of(
-    source: Choices, *followups: Choices, details: Mapping[str, object] | None = None
-) -> dict[str, Any]:
-    """The details of every verdict on questions: what is counted, which questions were asked, and in which no
-    option was read.
-    """
-    missed = _missed(source, *followups)
-    known = [name for name in source.questions if name not in missed]
-    names = [name for name in source.questions if name in missed]
-    places = dict(zip(names, places_of(names, known, source.questions), strict=True))
-    told = unreadable(_worst(source, *followups), places)
-    return {"unit": "questions", "questions_digest": source.digest, **told, **(details or {})}
-
-
 def _missed(*sides: Choices) -> set[str]:
     """The questions in which no option was read, on any side."""
     return {
@@ -45,11 +31,6 @@ def _missed(*sides: Choices) -> set[str]:
     }
 
 
-def _worst(*sides: Choices) -> Choices:
-    """The side of which the largest share could not be read."""
-    return max(sides, key=lambda side: side.missed if side.chosen else 0.0)
-
-
 def begun(
     oracle: str,
     context: Context,
@@ -57,10 +38,38 @@ def begun(
     details: Mapping[str, object] | None,
     column: bool = True,
 ) -> tuple[dict[str, Any], Verdict | None]:
-    """The `details_of` the verdict, which may have no `column`, and the `obstacle` to it, if there is one."""
+    """The details of the verdict, which may have no `column`, and the verdict itself if there is nothing to judge.
+
+    There may be no questions, too many failed calls, or too many missed answers.
+    """
     told: dict[str, Any] = {} if column else {"column": False}
-    told |= details_of(*sides, details=details)
-    return told, obstacle(oracle, context, *sides, details=told)
+    missed, asked = _missed(*sides), sides[0].questions
+    known = [name for name in asked if name not in missed]
+    names = [name for name in asked if name in missed]
+    places = dict(zip(names, places_of(names, known, asked), strict=True))
+    worst = max(sides, key=lambda side: side.missed if side.chosen else 0.0)
+    told |= {"unit": "questions", "questions_digest": sides[0].digest}
+    told |= {**unreadable(worst, places), **(details or {})}
+    why = {name: side.why or "no answer" for side in sides for name in side.failed}
+    answered = set.intersection(*({*side.questions} - {*why} for side in sides))
+    unread = too_many_unread(worst, context, "option")
+    if worst.unreadable and worst.unreadable == worst.answers:
+        unread = unread or "no option was read in any answer"
+    found = without_verdict(
+        len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"
+    )
+    if found is None:
+        return told, None
+    status, reason = found
+    return told, Verdict(
+        status,
+        oracle,
+        sides[-1].label,
+        users=min(len(side.questions) for side in sides),
+        errors=len(why),
+        reason=reason,
+        details=told,
+    )
 
 
 def judged(
@@ -95,37 +104,8 @@ def judged(
     )
 
 
-def obstacle(
-    oracle: str, context: Context, *sides: Choices, details: Mapping[str, object] | None = None
-) -> Verdict | None:
-    """The verdict if there is nothing to judge: no questions, too many failed calls, or too many missed answers."""
-    why = {name: side.why or "no answer" for side in sides for name in side.failed}
-    answered = set.intersection(*({*side.questions} - {*why} for side in sides))
-    worst = _worst(*sides)
-    unread = too_many_unread(worst, context, "option")
-    if worst.unreadable and worst.unreadable == worst.answers:
-        unread = unread or "no option was read in any answer"
-    found = without_verdict(
-        len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"
-    )
-    if found is None:
-        return None
-    status, reason = found
-    return Verdict(
-        status,
-        oracle,
-        sides[-1].label,
-        users=min(len(side.questions) for side in sides),
-        errors=len(why),
-        reason=reason,
-        details=dict(details or {}),
-    )
-
-
 def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
-    """Places of the questions whose source was answered but whose follow-up failed, or whose choice on a side
-    could not be read, and what is told of them.
-    """
+    """Places of the questions whose follow-up alone failed, or of which a choice could not be read, and what is told."""
     failed = {name for each in followups for name in each.failed}
     missed = _missed(source, *followups) - failed
     places = [place for place, name in enumerate(source.questions) if name in failed | missed]

@@ -52,14 +52,9 @@ def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int
 def users_needed(
     effects: Effects, value: float, above: bool, alpha: float, room: float
 ) -> int | None:
-    """How many users would show a promise that is kept, if those asked are too few for it; None if they are not.
+    """Of how many users, at most `MOST`, a share `POWER` of samples shows a promise that is kept; None if few enough do.
 
-    A verdict on too few users says something of them alone, and nothing of the recommender. The effects keep their
-    spread around a mean that keeps the promise by `room`. Shares that cannot keep it by so much keep it by half.
-
-    Returns:
-        The number of users of whom a share `POWER` of samples shows it, at most `MOST`; None if nearly all samples of
-        as many users as were asked show it.
+    The effects keep their spread around a mean that keeps the promise by `room`; shares that cannot, by half of it.
     """
     low, high = effects.reach
     centre = max(low, value - room) if above else min(high, value + room)
@@ -104,10 +99,7 @@ def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> 
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
-    """How many further users, drawn from those seen, would show the side of `value` with probability `POWER`.
-
-    It is at least 1, or None if `MOST` users would not be enough.
-    """
+    """How many further users like these would show the side of `value` with probability `POWER`; None above `MOST`."""
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     if abs(float(effect.mean()) - value) < 1e-12:
         return None
@@ -124,11 +116,7 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
-    """The mean nearest to `value` that this many users show to be above or below it with probability `POWER`.
-
-    If effects vary, the sample keeps its spread. If all are equal, a share of the users is moved to the far end of
-    the range. None if no mean can be shown.
-    """
+    """The mean nearest to `value` that this many users show to be `above` or below it with probability `POWER`, if any."""
     effect, rng = effects.effect, np.random.default_rng(_SEED)
     low, high = effects.reach
     far = high if above else low

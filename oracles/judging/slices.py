@@ -42,11 +42,7 @@ class Group:
 
 
 def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Group, ...]:
-    """The groups of each slicing, in order of their names; None takes the slicings of the run.
-
-    A slicing that puts all users into one group gives none. An error says if there is no such slicing, the data lack what
-    it needs, or a function gives no text.
-    """
+    """The groups of each slicing that makes more than one, in order of their names; None takes the slicings of the run."""
     where, slicings = (oracle, slices) if slices is not None else (SWITCH, context.slices)
     users = context.everybody() if slicings else ()
     found: list[Group] = []
@@ -84,12 +80,7 @@ SWITCH = "--recsys-slices"
 def require_slicings(
     slicings: Iterable[str], attributes: Collection[str], items: Iterable[Item]
 ) -> None:
-    """Check the names that a run is given against the attributes of users and the catalogue.
-
-    Raises:
-        OracleError: If one is neither a built-in slicing nor an attribute of users, or goes by genres of which the
-            data have none.
-    """
+    """Check the names that a run is given against the attributes of users and the catalogue."""
     for name in slicings:
         if name == "genre" and not any(item.attributes.get("genres") for item in items):
             raise _unfit(name, SWITCH)

@@ -33,14 +33,12 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
 
 @dataclass(frozen=True)
 class Anew:
-    """The verdict on answers to both sides that were asked again, together.
-
-    For a recommender that declares itself deterministic, it is on both answers to each request, whose disagreement is its
-    true noise, and `changed` users got another answer to the same request, although it should be equal.
-    """
+    """The verdict on answers to both sides that were asked again, together; if deterministic, on both answers to each."""
 
     verdict: Verdict
-    changed: int = 0
+    changed: int = (
+        0  # users who got another answer to the same request, although it should be equal
+    )
 
 
 def confirmed(
@@ -53,14 +51,12 @@ def confirmed(
 ) -> Verdict:
     """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
-    A claim about a stochastic recommender stands if answers asked together prove it too, for the same
-    users or for more users. The first verdict is returned then, so that it does not depend on the time of
-    asking. A recommender that declares itself deterministic is always asked again, even if the answers
-    differ too little for a claim (if any user's `moved`). If all its answers are the same as before, the first verdict
-    stands. If not, the verdict that includes its noise replaces it.
+    A claim about a stochastic recommender stands if answers asked together prove it too. The first verdict is returned
+    then, so that it does not depend on the time of asking. A recommender that declares itself deterministic is asked
+    again even if the answers differ too little for a claim (if any user's `moved`), and unless all its answers are the
+    same as before, the verdict that includes its noise replaces the first.
 
-    The sides were asked `apart` seconds; 0 trusts a stochastic recommender. `anew` asks both together, and returns
-    None if the answers cannot have changed.
+    The sides were asked `apart` seconds; 0 trusts a stochastic recommender. `anew` returns None if nothing can have changed.
     """
     difference = "holds" if promise == "at least" else "violated"
     noise = deterministic and verdict.status == "inconclusive" and moved

@@ -7,10 +7,7 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdict:
-    """A verdict that holds, with what the recommender does not read of what its relation changes.
-
-    A promise that answers differ cannot be kept so, and a deterministic recommender whose answers moved at all reads it.
-    """
+    """A verdict that holds, with what the recommender does not read of what its relation changes."""
     context = source.context
     moved = context.deterministic and any(verdict.per_user.values())
     holds = verdict.status == "holds" and not moved

@@ -17,9 +17,8 @@ at most this."""
 def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with an obstacle if the model changed between source and follow-up.
 
-    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once. If similar mixtures of them
-    answered both sides, the noise floor includes their difference. If not, each version has its own noise floor, and
-    none covers it: the source's answers were kept before a change, and the follow-up's were made after it.
+    Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once. Only if similar mixtures of them
+    answered both sides, the noise floor includes their difference.
     """
     sides = [_versions(side) for side in (pairs.source, pairs.followup)]
     names = sorted(set().union(*sides))

@@ -6,10 +6,7 @@ from pytest_recsys_mt.answers import Asked
 
 
 def mean_height(asked: Asked, items: Collection[str], k: int) -> float:
-    """The mean height of items in k places, as a share of the largest they can have.
-
-    The height of an item is 1 in the first place, 1/k in the last, 0 outside an answer.
-    """
+    """The mean height of items (1 in the first of k places, 1/k in the last) as a share of the largest they can have."""
     largest = sum(k - place for place in range(min(len(items), k))) / k
     heights = [
         (k - place) / k

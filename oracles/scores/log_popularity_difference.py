@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, difference_span
 
@@ -38,14 +37,10 @@ def log_popularity_difference(
     return float(np.log(ours).mean() - np.log(theirs).mean())
 
 
-def _absolute_span(context: Context) -> tuple[float, float]:
-    return 0.0, difference_span(context)[1]
-
-
 SCORES = {
     "log_popularity_difference": (against_past(log_popularity_difference), difference_span),
     "absolute_log_popularity_difference": (
         against_past(lambda ours, theirs: abs(log_popularity_difference(ours, theirs))),
-        _absolute_span,
+        lambda context: (0.0, difference_span(context)[1]),
     ),
 }

@@ -47,10 +47,9 @@ def own_items(asked: Asked) -> Sequence[str]:
 
 
 def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
-    """The score that compares an answer's items with the user's own.
+    """The score that compares an answer's items with the user's own, and how many of the answer are left out.
 
-    Invalid recommendations (items already seen or unknown) say nothing about taste and are left out. So are, on both
-    sides, items without interactions in the training data. The left-out items of the answer are counted.
+    These are items already seen, which say nothing about taste, and, on both sides, those without interactions.
     """
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:

@@ -107,11 +107,7 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
-    """The mean over the answers of a user that have a score, None if none has, and how many items were left out.
-
-    Raises:
-        NotApplicable: If the score is not defined for this user.
-    """
+    """The mean over the answers of a user that have a score, None if none has, and how many items were left out."""
     scored = [_scored(score, answer, asked, context) for answer in asked.answers]
     values = [value for value, _ in scored if value is not None]
     missing = sum(count for _, count in scored)
@@ -129,11 +125,7 @@ def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | No
 
 
 def span_of(score: Score, sample: Sample | Pairs, context: Context) -> tuple[float, float]:
-    """The smallest and the largest possible score of all users of the data, on all sides.
-
-    A range that only the users asked show says nothing of those who were not drawn, so no bound on the mean of all
-    could be true.
-    """
+    """The smallest and the largest possible score of all users of the data, on all sides, whether asked or not."""
     everyone = sample.everyone
     if callable(score.span) and _is_of_users(score.span):
         if sample.ends is not None:

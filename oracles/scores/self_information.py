@@ -83,13 +83,12 @@ def _bits(context: Context) -> tuple[float, float]:
     return 0.0, math.log2(_users(context))
 
 
-def _capped_bits(context: Context) -> tuple[float, float]:
-    return 0.0, math.log2(2 * _users(context))
-
-
 SCORES_AT = {
     "self_information": listed(partial(_self_information, unseen="drop"), _bits),
-    "self_information_capped": listed(partial(_self_information, unseen="cap"), _capped_bits),
+    "self_information_capped": listed(
+        partial(_self_information, unseen="cap"),
+        lambda context: (0.0, math.log2(2 * _users(context))),
+    ),
     "self_information_paper": listed(partial(_self_information, unseen="paper"), _bits),
 }
 """In bits. They differ in the items that no user has; see `Unseen`."""

@@ -25,10 +25,7 @@ _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
 
 
 def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> Counter[str]:
-    """How many of the first k entries are invalid, by class.
-
-    An answer without entries, from a recommender that writes no text, is judged by its items.
-    """
+    """How many of the first k entries are invalid, by class; an answer without entries is judged by its items."""
     k = asked.request.k
     if answer.entries:
         kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
@@ -47,21 +44,18 @@ def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> C
     return found
 
 
-def _count(name: str) -> Of:
+def _count(*names: str) -> Of:
     def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
-        return float(invalid_entries(answer, asked, context)[name]), 0
+        found = invalid_entries(answer, asked, context)
+        return float(sum(found[name] for name in names)), 0
 
     return of
-
-
-def _all(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
-    return float(invalid_entries(answer, asked, context).total()), 0
 
 
 def _span(asked: Asked, context: Context) -> tuple[float, float]:
     return 0.0, float(asked.request.k)
 
 
-SCORES = {"invalid": (_all, _span)} | {
+SCORES = {"invalid": (_count(*{*_CLASS_OF.values()}), _span)} | {
     name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())
 }

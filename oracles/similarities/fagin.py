@@ -30,10 +30,7 @@ def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
 
 
 def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
-    """K^(p) as a similarity in [0, 1]: ``1 - K^(p) / maximum``, ``(n,)``; NaN only if either list is empty.
-
-    The maximum is that of disjoint lists of the same lengths, ``k**2 + p k (k - 1)`` if both have k items.
-    """
+    """K^(p) as a similarity in [0, 1]: ``1 - K^(p) / maximum``, ``(n,)``, with that of disjoint lists of these lengths."""
     _check(p)
     return by_chunk(a, b, lambda chunk: 1 - _distance(chunk, p) / _maximum(chunk, p))
 

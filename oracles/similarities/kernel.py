@@ -19,12 +19,7 @@ _CHUNK_CELLS = 40_000
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some pairs of lists, rank-major.
-
-    Attributes:
-        a, b: Items, ``(k, pairs)``; pads are -1 in `a` and -2 in `b`, so they never match.
-        a_length, b_length: Items in each list, ``(pairs,)``.
-    """
+    """Some pairs of lists, ``(k, pairs)``, with pads of -1 in `a` and of -2 in `b`, which never match, and their lengths."""
 
     a: NDArray[Any]
     b: NDArray[Any]
@@ -80,13 +75,9 @@ def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How two lists order the pairs of items of their union; all ``(pairs,)``.
+    """Numbers of items, and of pairs of them that two lists order differently; all ``(pairs,)``.
 
-    Attributes:
-        a_only, b_only: Number of items in one list only.
-        union: Number of items in either list.
-        discordant: Number of pairs of items that the two lists order differently. A list ranks its
-            own items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
+    A list ranks its own items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
     """
 
     a_only: Integers

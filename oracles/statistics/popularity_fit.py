@@ -99,17 +99,6 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     )
 
 
-def cumulative_mean(popularity: ArrayLike) -> Floats:
-    """Means of the first 1, 2, ... n items, ``(n,)``; at a jump, one item dominates the mean.
-
-    Source:
-        Figure 5 of https://arxiv.org/abs/2406.01285.
-    """
-    values = np.asarray(popularity, np.float64)
-    means: Floats = np.cumsum(values) / np.arange(1, len(values) + 1)
-    return means
-
-
 def _distance(fitted: Floats, values: Floats) -> float:
     """The largest difference between a distribution function and that of sorted data, with ties."""
     n = len(values)

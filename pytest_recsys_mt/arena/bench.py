@@ -78,7 +78,8 @@ class Bench:
             return
         if self._planned is not None:
             self._planned(self.name, len(waiting))
-            known.update((question, cast("Answer", _made_up(kind))) for question in waiting)
+            made_up = Judgement("tie") if kind is Judgement else Appraisal(0.5)
+            known.update((question, cast("Answer", made_up)) for question in waiting)
             return
         with self._failures.outside_calls(self.name, f"{verb}() of the judge {self.name}"):
             answers = ask(waiting)
@@ -114,7 +115,3 @@ class Bench:
             raise RecommenderError(
                 f"the judge {self.name} gave {wrong[0]!r}, which is not {allowed}"
             )
-
-
-def _made_up(kind: type) -> Judgement | Appraisal:
-    return Judgement("tie") if kind is Judgement else Appraisal(0.5)

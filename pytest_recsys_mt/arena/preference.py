@@ -1,18 +1,43 @@
 """The comparison: which recommender the judge prefers, in one aspect or overall."""
 
 import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes, outcomes
-from pytest_recsys_mt.arena.paper_q import table
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.verdict import Verdict
+
+RECOMMENDERS = ("NRMS", "LightGCN", "SASRec", "DeepFM")
+
+Q: Mapping[tuple[str, str], tuple[float, ...]] = MappingProxyType(
+    {
+        ("GPT-4o", "MovieLens"): (1.9485, 1.9139, 1.7884, 1.7237),
+        ("GPT-4o", "MIND"): (2.9501, 2.0607, 1.985, 1.56),
+        ("DeepSeek-V2.5", "MovieLens"): (2.1898, 1.9021, 1.8217, 1.7680),
+        ("DeepSeek-V2.5", "MIND"): (2.3123, 2.0828, 1.9162, 1.7215),
+        ("Llama3.1-8B", "MovieLens"): (1.6138, 1.7858, 1.3927, 1.7684),
+        ("Llama3.1-8B", "MIND"): (1.8119, 1.4991, 1.7283, 1.4571),
+    }
+)
+"""By judge and data, in the order of `RECOMMENDERS`: Table 2 of "RecSys Arena" (https://arxiv.org/abs/2412.11068), each
+against FM, judged overall. Ours was always shown first, so these values include a preference for the first list."""
+
+
+def table() -> dict[str, Any]:
+    """The values as a report shows them with a verdict."""
+    return {
+        "source": "RecSys Arena, Table 2: Q against FM, shown in one order",
+        "columns": ["judge", "data", *RECOMMENDERS],
+        "rows": [[judge, data, *values] for (judge, data), values in Q.items()],
+    }
 
 
 def preferred(

@@ -122,10 +122,7 @@ class Questioning:
 def tested(
     claim: Claim, relation: str, questions: Questioning, effects: Callable[[Heard], Effects]
 ) -> Verdict:
-    """The verdict on a judge, made once for all tests that need it.
-
-    Its row is none of the recommender: ``details["column"]`` keeps it out of a leaderboard.
-    """
+    """The verdict on a judge, made once for all tests that need it, and kept out of leaderboards by ``column``."""
     arena = questions.arena
     key: Hashable = (arena.names, arena.design, arena.seed, claim)
     if key not in arena.bench.verdicts:

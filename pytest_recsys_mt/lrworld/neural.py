@@ -102,11 +102,7 @@ def learn(
 def prototypes(
     vectors: Floats, allowed: Ints, clusters: int, count: int, rng: np.random.Generator
 ) -> Ints:
-    """The rows nearest to the centroids of k-means: the nearest of all clusters, then the second.
-
-    Only `allowed` rows of `vectors`, shape (n, dim), form clusters, at most as many as there are
-    distinct ones.
-    """
+    """The `allowed` rows nearest to the centroids of their k-means: the nearest of all clusters, then the second."""
     points = vectors[allowed]
     clusters = min(clusters, len(np.unique(points, axis=0)))
     with warnings.catch_warnings():
@@ -167,11 +163,7 @@ class _NeuMF(Network):
 
     @torch.no_grad()
     def vectors(self) -> tuple[Floats, Floats]:
-        """Vectors of users and of items whose product is the factorisation's part of the logit.
-
-        The output layer weighs dimension d of the product by h_d. So each side is multiplied by the
-        root of |h_d|, and the items also by its sign.
-        """
+        """Vectors of users and of items whose product is the factorisation's part of the logit, with its weights."""
         weights = self.output.weight[0, : self.users.shape[1]].double()
         users = self.users.double() * weights.abs().sqrt()
         items = self.items.double() * weights.abs().sqrt() * weights.sign()

@@ -41,13 +41,6 @@ def others(measure: Measure) -> dict[str, float]:
     return found
 
 
-def questions(measure: Measure) -> int | None:
-    """The number of the paper's questions of a measure; None on Last.fm."""
-    if measure in LASTFM:
-        return None
-    return int(tables()["questions"][measure.dataset][columns(measure.dataset).index(measure.name)])
-
-
 def columns(dataset: str) -> list[str]:
     """The names of the measures on a dataset, in the order of its columns."""
     return [measure.name for measure in MEASURES if measure.dataset == dataset]

@@ -30,12 +30,6 @@ class Rules:
     def __len__(self) -> int:
         return len(self.antecedent)
 
-    @property
-    def support(self) -> Floats:
-        """The share of all histories that hold both items."""
-        shares: Floats = self.together / self.users
-        return shares
-
 
 def mine(histories: Histories, support: float, confidence: float) -> Rules:
     """All rules between two items with at least this support and confidence, both above 0 and up to 1.

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pytest_recsys_mt.arena.paper_q import table
+from pytest_recsys_mt.arena.preference import table
 from pytest_recsys_mt.oracles import q_score
 from tests.arena.published import AUC, COPIED, RELEASED, TABLE_2, TABLE_3, TABLE_4
 

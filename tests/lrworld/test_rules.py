@@ -24,7 +24,7 @@ def found(
         for a, b, s, c in zip(
             mined.antecedent.tolist(),
             mined.consequent.tolist(),
-            mined.support.tolist(),
+            (mined.together / mined.users).tolist(),
             mined.confidence.tolist(),
             strict=True,
         )

@@ -310,7 +310,9 @@ def test_every_number_of_a_verdict_is_finite(
         dataclasses.replace(each, source_asked=None, followup_asked=None)
         for each in verdict.examples
     ]
-    row = dataclasses.asdict(dataclasses.replace(verdict, ledger=None, examples=tuple(shown)))
+    row = dataclasses.asdict(
+        dataclasses.replace(verdict, ledger=None, again=None, examples=tuple(shown))
+    )
     json.dumps(row, allow_nan=False)
     for number in (verdict.estimate, verdict.p_value, verdict.floor, *(verdict.interval or ())):
         assert number is None or type(number) is float

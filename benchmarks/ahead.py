@@ -4,8 +4,8 @@
 
 A server on this machine ranks the candidates of a prompt by a digest of their titles and some noise, and
 answers after a time that is drawn from a log-normal distribution (sigma 0.5) around `--delay` seconds. The
-suite `metamorphic` is run on it twice: as it is, and under ``--maxfail=1000``, under which no body is run ahead
-of its test. Verdicts and calls must be the same. The ideal is all calls in full flight. Waiting for answers is what
+suite `metamorphic` is run on it twice: as it is, and under ``--maxfail=1000``, under which no body begins before
+its test. Verdicts and calls must be the same. The ideal is all calls in full flight. Waiting for answers is what
 is measured, so seconds are by the clock, and the machine must be at rest.
 """
 

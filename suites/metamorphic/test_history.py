@@ -35,7 +35,7 @@ def test_same_taste_same_answer(source, followup):
 @metamorphic(noisy_profile(1), drop_history(1))
 def test_one_film_changes_little(source, followup):
     whole = same_ranking(source, followup, similarity="rbo", margin=MARGIN["one_item"])
-    if whole.status != "violated":
+    if whole.status not in ("violated", "error"):
         # No doubt about the mean hides that a few lose all.
         assert low_churn(source, followup, "rbo", beyond=HIT["beyond"], margin=HIT["one_item"])
     assert whole

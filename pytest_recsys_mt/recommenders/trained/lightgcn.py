@@ -109,7 +109,11 @@ class _Graph(Network):
         links = csr_array((values.astype(np.float32), ends), (len(self.nodes), len(self.nodes)))
         links.sort_indices()
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta", UserWarning)
+            # Both are said of every tensor of this kind, the second on a GPU.
+            about = (
+                "Sparse (CSR tensor support is in beta|invariant checks are implicitly disabled)"
+            )
+            warnings.filterwarnings("ignore", about, UserWarning)
             self._links = torch.sparse_csr_tensor(
                 torch.from_numpy(links.indptr.astype(np.int64)),
                 torch.from_numpy(links.indices.astype(np.int64)),

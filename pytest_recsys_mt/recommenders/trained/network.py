@@ -1,6 +1,7 @@
 """The base of every trained model: a network that reads histories and scores items."""
 
 import contextlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -61,13 +62,19 @@ class Network(nn.Module, ABC):
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Limit torch to `count` threads of the CPU inside."""
+    """Limit torch to `count` threads of the CPU inside, and to algorithms that repeat on a GPU."""
     before = torch.get_num_threads()
+    strict = torch.are_deterministic_algorithms_enabled()
     torch.set_num_threads(count)
+    if torch.cuda.is_available():
+        # cuBLAS reads this at its first use, and torch refuses it in a deterministic run without.
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+        torch.use_deterministic_algorithms(strict)
 
 
 def shuffled(

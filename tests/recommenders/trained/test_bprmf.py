@@ -16,6 +16,8 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, encode
 from pytest_recsys_mt.requests import Request
 from tests.recommenders.trained.rings import fitted, request, ring
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 QUICK: dict[str, Any] = {
     "dim": 16,
     "epochs": 80,

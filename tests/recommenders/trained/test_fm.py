@@ -19,6 +19,8 @@ from pytest_recsys_mt.recommenders.trained.machine import DeepMachine, Machine
 from pytest_recsys_mt.requests import Item
 from tests.recommenders.trained import rings
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 HISTORY = (3, 7, 8)
 """Columns."""
 

@@ -13,6 +13,8 @@ from pytest_recsys_mt.recommenders.trained.gru4rec import GRU4Rec, stretches
 from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
 from tests.recommenders.trained.rings import fitted, request, ring
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 QUICK: dict[str, Any] = {
     "dim": 16, "hidden": 12, "epochs": 40, "batch": 8, "rate": 0.01, "patience": 0, "length": 6,
     "negatives": 64,

@@ -11,6 +11,8 @@ from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.network import embed, rows, threads, triples
 from tests.recommenders.data import simulate
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 NUMBERS = [torch.tensor([4, 0, 4]), torch.tensor([[[1, 1], [2, 4]]]), torch.empty(0, 3).long()]
 
 

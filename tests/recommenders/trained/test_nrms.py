@@ -20,6 +20,8 @@ from pytest_recsys_mt.recommenders.trained.nrms import NRMS, _Encoder, _Encoders
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from tests.recommenders.trained import rings
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 SUBJECTS = ("cup goal team", "vote party law", "film star song", "bank stock price")
 
 

@@ -13,6 +13,8 @@ from pytest_recsys_mt.recommenders.trained.losses import sampled_cross_entropy
 from pytest_recsys_mt.recommenders.trained.sasrec import SASRec
 from tests.recommenders.trained.rings import fitted, request, ring
 
+pytestmark = pytest.mark.usefixtures("on_the_processor")
+
 QUICK: dict[str, Any] = {
     "dim": 16, "epochs": 60, "batch": 8, "rate": 0.005, "decay": 0.0, "patience": 0, "length": 6,
     "dropout": 0.0, "negatives": 64,

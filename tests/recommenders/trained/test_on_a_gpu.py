@@ -8,8 +8,8 @@ import torch
 from scipy import stats
 
 from pytest_recsys_mt.recommenders import resolve
+from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.recommenders.registry import TRAINED
-from pytest_recsys_mt.recommenders.scoring import Floats
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from tests.recommenders import data
 

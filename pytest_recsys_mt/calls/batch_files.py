@@ -15,8 +15,7 @@ from typing import Any
 from pytest_recsys_mt.calls.answer import Answer, plain_completion
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.cache_files import Imported, lines_of, take
-from pytest_recsys_mt.calls.call import Call, key_of
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.files import written_whole

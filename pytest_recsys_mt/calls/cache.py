@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.database import (
     FAULTS,
     Database,

@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import written_or
 

@@ -1,15 +1,19 @@
-"""One call to a recommender, and the key under which its answer is stored."""
+"""One call to a recommender: what it says as plain data, and the key under which its answer is stored."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Generic, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.calls.content import Content, canonical
-from pytest_recsys_mt.requests import Prompt, Request
+from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.requests import Edit, Item, Prompt, Rating, Request, Scale
 
 AGAIN = 2**20
 """Replicates from this number on check whether answers changed; see `Call.again`."""
@@ -56,3 +60,199 @@ def key_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of `content`, in hexadecimal."""
     text = content.text if isinstance(content, Content) else canonical(content)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+SCHEMA = "recsys-mt-call/1"
+
+Value = TypeVar("Value")
+
+
+def canonical(value: Any) -> str:
+    """`value` as JSON text, the same for equal values."""
+    return _ENCODER.encode(value)
+
+
+def _plain(value: object) -> dict[str, Any]:
+    if isinstance(value, Content):
+        return dict(value)
+    raise TypeError(f"{value!r} is not plain data")
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+class Part:
+    """Plain data that many contents share, with its canonical text."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        self.value = value
+        self.text = canonical(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Mapping[str, Any]):
+    """Everything that the answer to a request may depend on."""
+
+    model: Part
+    request: Request
+    repeat: bool  # whether it is asked anew even if the same replicate was asked before
+    how: tuple[tuple[str, str], ...] = ()  # ``asked`` and ``before``, if not as usual
+
+    def __getitem__(self, name: str) -> Any:
+        match name:
+            case "asked" | "before":
+                return dict(self.how)[name]
+            case "schema":
+                return SCHEMA
+            case "model":
+                return self.model.value
+            case "request":
+                return plain_request(self.request)
+            case "replicate":
+                return self.request.replicate
+            case "repeat":
+                return self.repeat
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(
+            ("schema", "model", "request", "replicate", "repeat"), (name for name, _ in self.how)
+        )
+
+    def __len__(self) -> int:
+        return 5 + len(self.how)
+
+    def sent(self, **how: str) -> Content:
+        """The same question, sent in a different way: ``asked`` and ``before``."""
+        return replace(self, how=(*self.how, *how.items()))
+
+    @property
+    def text(self) -> str:
+        """As `canonical` writes it."""
+        how = "".join([f'"{name}":{canonical(how)},' for name, how in sorted(self.how)])
+        return (
+            f'{{{how}"model":{self.model.text},"repeat":{"true" if self.repeat else "false"},'
+            f'"replicate":{self.request.replicate},"request":{_request_text(self.request)},'
+            f'"schema":"{SCHEMA}"}}'
+        )
+
+
+def plain_request(request: Request) -> dict[str, Any]:
+    """`request` as plain JSON data."""
+    offered = request.candidates
+    return {
+        "user": request.user,
+        "history": [_plain_rating(rating) for rating in request.history],
+        "scale": [request.scale.low, request.scale.high],
+        "candidates": None if offered is None else [_plain_item(item) for item in offered],
+        "k": request.k,
+        "instruction": request.instruction,
+        "edits": [_plain_edit(edit) for edit in request.edits],
+        "attributes": _plain_mapping(request.attributes),
+        **({"seen": list(request.seen)} if request.seen else {}),
+    }
+
+
+def _plain_rating(rating: Rating) -> list[Any]:
+    return [_plain_item(rating.item), rating.value, rating.timestamp]
+
+
+@lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
+def _plain_item(item: Item) -> list[Any]:
+    return [item.id, item.title, item.year, _plain_mapping(item.attributes)]
+
+
+def _plain_mapping(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {str(key): mapping[key] for key in mapping}
+
+
+def _plain_edit(edit: Edit) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(edit) or isinstance(edit, type):
+        raise RelationError(
+            f"the prompt edit {edit!r} is not a dataclass, so its answers cannot be distinguished from those "
+            f"of other edits; make it a frozen dataclass with plain fields"
+        )
+    return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}
+
+
+class _Same(Generic[Value]):
+    """Equal only for the very same object: faster than comparing, and an item's attributes have no hash."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+def _always(value: object) -> bool:
+    return True
+
+
+def _once(
+    most: int, fixed: Callable[[Any], bool] = _always
+) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
+    """Write the text of an object once, and keep the latest `most`; an object that is not `fixed` is written each time."""
+
+    def of(write: Callable[[Value], str]) -> Callable[[Value], str]:
+        kept = lru_cache(most)(lambda same: write(same.value) if fixed(same.value) else "")
+        return lambda value: kept(_Same(value)) or write(value)
+
+    return of
+
+
+@_once(2**16, lambda item: item.fixed)
+def _item_text(item: Item) -> str:
+    return canonical(_plain_item(item))
+
+
+@_once(2**16, lambda rating: rating.item.fixed)
+def _rating_text(rating: Rating) -> str:
+    return f"[{_item_text(rating.item)},{canonical([rating.value, rating.timestamp])[1:]}"
+
+
+@_once(2**10, lambda history: all(rating.item.fixed for rating in history))
+def _history_text(history: tuple[Rating, ...]) -> str:
+    return f"[{','.join(map(_rating_text, history))}]"
+
+
+@_once(2**10, lambda offered: all(item.fixed for item in offered or ()))
+def _candidates_text(candidates: tuple[Item, ...] | None) -> str:
+    return "null" if candidates is None else f"[{','.join(map(_item_text, candidates))}]"
+
+
+@_once(2**6)
+def _scale_text(scale: Scale) -> str:
+    return canonical([scale.low, scale.high])
+
+
+@_once(2**10)
+def _seen_text(seen: tuple[str, ...]) -> str:
+    return f',"seen":{canonical(seen)}' if seen else ""
+
+
+def request_digest(request: Request) -> str:
+    """SHA-256 of all that a request says, but for the number of its call, in hexadecimal."""
+    return hashlib.sha256(_request_text(request).encode()).hexdigest()
+
+
+def _request_text(request: Request) -> str:
+    """As ``canonical(plain_request(request))``."""
+    return (
+        f'{{"attributes":{canonical(_plain_mapping(request.attributes)) if request.attributes else "{}"},'
+        f'"candidates":{_candidates_text(request.candidates)},'
+        f'"edits":{canonical([_plain_edit(edit) for edit in request.edits]) if request.edits else "[]"},'
+        f'"history":{_history_text(request.history)},'
+        f'"instruction":{canonical(request.instruction)},'
+        f'"k":{request.k if request.k.__class__ is int else canonical(request.k)},'
+        f'"scale":{_scale_text(request.scale)}'
+        f"{_seen_text(request.seen)},"
+        f'"user":{canonical(request.user)}}}'
+    )

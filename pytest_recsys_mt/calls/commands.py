@@ -72,8 +72,7 @@ def prices(given: argparse.Namespace) -> int:
     """Write a file of prices; 1 if a model has none."""
     from fnmatch import fnmatchcase
 
-    from pytest_recsys_mt.calls.price_files import as_toml, prices_of
-    from pytest_recsys_mt.calls.prices import prices_in, text_of
+    from pytest_recsys_mt.calls.prices import as_toml, prices_in, prices_of, text_of
     from pytest_recsys_mt.errors import PriceError
     from pytest_recsys_mt.files import written_or
 

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Literal
 
-from pytest_recsys_mt.calls.answer import LOST, Answer
+from pytest_recsys_mt.calls.answer import LOST, Answer, Known
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import BESIDE, Causes
 from pytest_recsys_mt.calls.failures import Failures
-from pytest_recsys_mt.calls.known import Known
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress

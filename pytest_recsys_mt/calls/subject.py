@@ -27,8 +27,7 @@ from pytest_recsys_mt.calls.answer import (
     refusing_titles,
     usage_of,
 )
-from pytest_recsys_mt.calls.call import Call, key_of
-from pytest_recsys_mt.calls.content import SCHEMA, Content, Part, canonical
+from pytest_recsys_mt.calls.call import SCHEMA, Call, Content, Part, canonical, key_of
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND
 from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.datasets.dataset import Dataset

@@ -8,8 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from pytest_recsys_mt.calls.call import AGAIN
-from pytest_recsys_mt.calls.content import request_digest
+from pytest_recsys_mt.calls.call import AGAIN, request_digest
 from pytest_recsys_mt.gate.document import Differing, Planted
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.rbo import rbo

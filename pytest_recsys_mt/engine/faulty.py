@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
-from pytest_recsys_mt.calls.call import AGAIN, Call, key_of
+from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of
 from pytest_recsys_mt.calls.causes import BESIDE
-from pytest_recsys_mt.calls.content import Content, Part
 from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.compared import Compared

@@ -35,8 +35,8 @@ from pytest_recsys_mt.verdict import (
 )
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.branches import Branches
     from pytest_recsys_mt.engine.counterexample import Counterexample
+    from pytest_recsys_mt.engine.source import Branches
 
 
 @dataclass

@@ -9,9 +9,8 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.call import Call, key_of
+from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.calls.content import plain_request
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.texts import Texts

@@ -1,10 +1,11 @@
-"""What the source of users' code says about a line of it."""
+"""What the source of users' code says about a line of it, and what a verdict says there in a plan."""
 
 from __future__ import annotations
 
 import ast
 import types
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -57,3 +58,22 @@ def _closing(tree: ast.Module) -> Iterator[range]:
 
 def _range(first: ast.stmt, last: ast.stmt) -> range:
     return range(first.lineno, (last.end_lineno or last.lineno) + 1)
+
+
+MOST = 20
+"""How often a verdict goes the other way in one run of a body."""
+
+
+@dataclass
+class Branches:
+    """What verdicts on made-up answers say: every assert passes, and both ways of a branch are gone."""
+
+    way: bool = True  # outside an assert; but True after `MOST` times, as a loop would not end
+    met: int = field(default=0, init=False)  # how often one was asked outside an assert
+
+    def says(self, file: str, line: int) -> bool:
+        """Whether a verdict is true at a line of some code."""
+        if in_assert(file, line):
+            return True
+        self.met += 1
+        return self.way or self.met > MOST

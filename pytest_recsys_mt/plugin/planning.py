@@ -12,10 +12,10 @@ from typing import Any, Literal
 import pytest
 
 from pytest_recsys_mt.calls.answer import describe_failure
-from pytest_recsys_mt.engine.branches import Branches
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.source import Branches
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named

@@ -14,8 +14,7 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
-from pytest_recsys_mt.report.attempts import Result, results_of
-from pytest_recsys_mt.report.completeness import lost, missing
+from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append

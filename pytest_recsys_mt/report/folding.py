@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import STATES, Row, grouped, measured, state_of, vacuous_of
-from pytest_recsys_mt.report.sentences import sentence
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED
@@ -101,3 +101,9 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
             told_more = f"; about {fits:,} a side would do (--recsys-replicates={fits})"
         told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
     return told
+
+
+def sentence(row: Row) -> str:
+    """What was seen, against which limit, and how sure that is: ``shuffle(0) is violated: the ... is 0.229 (...)``."""
+    beside = f" against {row['against']}" if row.get("against") else ""
+    return wording.sentence(f"{name_of_row(row)}{beside}", state_of(row), row)

@@ -15,7 +15,7 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, state_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
-from pytest_recsys_mt.report.readable import unread_in_words, unread_of
+from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +10,7 @@ import pytest
 
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.metamorphic import MARK, name_of
-from pytest_recsys_mt.report.promise_texts import promise_of, promised_by
+from pytest_recsys_mt.verdict import Allowed
 
 NEEDS = {
     "candidates": "candidates to choose from",
@@ -79,3 +80,36 @@ def _placed(test: str) -> Iterator[str]:
     file, mark, rest = test.partition("::")
     yield f"    in {file}"
     yield f"       {mark}{rest}"
+
+
+def promised_by(transformation: object) -> str:
+    """The promise of a relation: its own words, else the start of its docstring."""
+    return paragraph(getattr(transformation, "promise", transformation.__doc__))
+
+
+def promise_of(
+    item: pytest.Item, transformation: object | None, oracle: str, allowed: Allowed | None = None
+) -> str:
+    """The promise that a test checks.
+
+    One relation can be tested for two promises. "The ranking stays the same" is not what an oracle checks
+    that wants at least some change, so the relation's words count only if they fit.
+    """
+    changes = getattr(transformation, "promises_change", False)
+    fits = transformation is not None and (not oracle or (allowed == "at least") == changes)
+    of_relation = promised_by(transformation) if fits else ""
+    of_test = paragraph(getattr(getattr(item, "obj", None), "__doc__", ""))
+    return of_relation or of_test or _of_oracle(oracle)
+
+
+def _of_oracle(oracle: str) -> str:
+    if not oracle:
+        return ""
+    from pytest_recsys_mt import oracles
+
+    return paragraph(getattr(getattr(oracles, oracle.partition(":")[0], None), "__doc__", ""))
+
+
+def paragraph(docstring: str | None) -> str:
+    """The first paragraph, in one line."""
+    return " ".join(inspect.cleandoc(docstring or "").partition("\n\n")[0].split())

@@ -17,9 +17,8 @@ from pytest_recsys_mt.report.folding import (
     unsettled,
     vacuous,
 )
-from pytest_recsys_mt.report.judged import is_quick, judged
+from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
 from pytest_recsys_mt.report.measures import limit_in_short
-from pytest_recsys_mt.report.readable import read_in_words
 from pytest_recsys_mt.report.short_names import named
 
 WORDS = {

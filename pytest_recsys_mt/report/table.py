@@ -1,4 +1,4 @@
-"""The table of verdicts on the terminal: columns by choice, names whole."""
+"""Tables on the terminal: verdicts, in columns by choice with whole names; groups of users."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from pytest_recsys_mt.gate.comparison import address
 from pytest_recsys_mt.gate.document import Row, SliceRow, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
-from pytest_recsys_mt.report.short_names import distinct_names, folded, test_of_row
+from pytest_recsys_mt.report.short_names import distinct_names, folded, named, test_of_row
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import beyond, group_in_words
 
 WIDTH = 79
 LEAST = 20
@@ -164,3 +165,56 @@ def write_cells(
                 padded = padded.rstrip() if place == last else f"{padded} "
                 reporter.write(padded, **(colour if column.marked else {}))
             reporter.write_line("")
+
+
+GROUP_WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "not settled"}
+GROUP_COLUMNS = (
+    Column("group", words=True),
+    Column("verdict", marked=True),
+    Column("measured"),
+    Column("bounds"),
+    Column("users"),
+)
+
+
+def groups_of(row: Row) -> Sequence[SliceRow]:
+    """All users, then the groups: the violated ones first, then the others, the worst first."""
+    groups = row.get("slices") or []
+
+    def order(group: SliceRow) -> tuple[bool, bool, float]:
+        return bool(group["slicing"]), group["status"] != "violated", -_beyond(row, group)
+
+    return sorted(groups, key=order)
+
+
+def looks_broken(row: Row) -> bool:
+    """Whether a group of users is beyond the limit, be it proven or not."""
+    return any(group["slicing"] and _beyond(row, group) > 0 for group in row.get("slices") or [])
+
+
+def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
+    """Write a table of the groups of each row, of rows without a group beyond the limit only with `every`."""
+    for row, name in named(rows):
+        if row.get("slices") and (every or looks_broken(row)):
+            reporter.write_line(f"{name}, by group of users:")
+            groups = groups_of(row)
+            cells = [
+                [
+                    group_in_words(group),
+                    GROUP_WORDS[group["status"]],
+                    "" if group["estimate"] is None else f"{group['estimate']:.3f}",
+                    bounds_of(group),
+                    str(group["users"]),
+                ]
+                for group in groups
+            ]
+            colours = [COLOURS[group["status"]] for group in groups]
+            write_cells(reporter, GROUP_COLUMNS, cells, colours)
+
+
+def _beyond(row: Row, group: SliceRow) -> float:
+    """By how much the mean of a group is beyond the limit; that of no user is as far below it as can be."""
+    limit = measured(row).limit
+    if group["estimate"] is None or limit is None:
+        return float("-inf")
+    return beyond(group["estimate"], row.get("allowed"), limit)

@@ -14,12 +14,18 @@ from pytest_recsys_mt.gate.document import Calls, Row, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
-from pytest_recsys_mt.report.groups import write_groups
-from pytest_recsys_mt.report.readable import read_in_words, unread_in_words
+from pytest_recsys_mt.report.judged import read_in_words, unread_in_words
 from pytest_recsys_mt.report.record import NOT_FINITE, Record
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
-from pytest_recsys_mt.report.table import COLOURS, USUAL, WORDS, write_beside, write_table
+from pytest_recsys_mt.report.table import (
+    COLOURS,
+    USUAL,
+    WORDS,
+    write_beside,
+    write_groups,
+    write_table,
+)
 from pytest_recsys_mt.sanitize import one_line
 
 NAME = 29

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.calls.content import Content, Part, canonical, plain_request, request_digest
+from pytest_recsys_mt.calls.call import (
+    Content,
+    Part,
+    canonical,
+    key_of,
+    plain_request,
+    request_digest,
+)
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 

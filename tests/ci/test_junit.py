@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.report.sentences import sentence
+from pytest_recsys_mt.report.folding import sentence
 from tests.plugin.conftest import TOYS, record_of
 
 TEST = """

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.cli import main
 from tests.durability.project import CALLS, Counting, Project
 

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.cache import AnswerCache, row_of, sound_answer, sound_row
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits

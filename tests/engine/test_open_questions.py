@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchmarks.promises import settings_of
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.calls.content import plain_request
+from pytest_recsys_mt.calls.call import plain_request
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import subject
 from pytest_recsys_mt.datasets import load

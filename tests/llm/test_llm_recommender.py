@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.calls.content import SCHEMA
+from pytest_recsys_mt.calls.call import SCHEMA
 from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.calls.content import canonical
+from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm import LLMRecommender, recommender

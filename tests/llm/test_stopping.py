@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_recsys_mt.llm.local.stopping import is_listed
+from pytest_recsys_mt.llm.local.decoding import is_listed
 
 
 @pytest.mark.parametrize(

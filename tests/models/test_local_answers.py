@@ -19,7 +19,7 @@ need("transformers", "torch")
 
 import torch
 
-from pytest_recsys_mt.llm.local import decoding, fixed_answers
+from pytest_recsys_mt.llm.local import decoding
 from pytest_recsys_mt.llm.local.hf_model import SCORING, HFModel
 
 FILMS = ("Heat (1995)", "Alien (1979)", "Up", "Brazil (1985)", "Casino", "Fargo (1996)")
@@ -209,7 +209,7 @@ def test_choices_have_the_probability_of_being_written(tmp_path: Path, kind: str
     asked = local.encode((Message("user", "Name a film."),))
     offered = [local.encode_answer(film) for film in FILMS]
     with torch.inference_mode():
-        scores = fixed_answers.log_probabilities(network, asked, offered)
+        scores = decoding.log_probabilities(network, asked, offered)
         for score, choice in zip(scores, offered, strict=True):
             plain, context = 0.0, list(asked)
             for token in choice:

@@ -18,7 +18,7 @@ def draw(
     logits: Sequence[Sequence[float]], seeds: Sequence[int], *, steps: int = 1, **how: float
 ) -> Any:
     """Drawn tokens, `(rows, steps)`."""
-    from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
+    from pytest_recsys_mt.llm.local.decoding import SeededSampling
 
     sampling = SeededSampling(seeds, **{"temperature": 1.0, **how})
     tokens: Any = torch.zeros((len(logits), 1), dtype=torch.long)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.report.sentences import sentence
+from pytest_recsys_mt.report.folding import sentence
 from tests.plugin.conftest import ON_WORKERS_TOO, Run, record_of
 
 TEST = """

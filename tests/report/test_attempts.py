@@ -2,8 +2,7 @@
 
 from types import SimpleNamespace
 
-from pytest_recsys_mt.report.attempts import CRASHED, results_of
-from pytest_recsys_mt.report.completeness import lost
+from pytest_recsys_mt.report.attempts import CRASHED, lost, results_of
 
 
 def said(*reports: tuple[str, str]) -> list[str]:

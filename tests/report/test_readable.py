@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_recsys_mt.report.html import render
-from pytest_recsys_mt.report.readable import unread_in_words, unread_of
+from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 from pytest_recsys_mt.report.step_summary import cell, markdown
 from tests.report.records import document, holds
 from tests.report.test_page import Page

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled
+from pytest_recsys_mt.report.folding import inapplicable, sentence, told_of, unsettled
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short
-from pytest_recsys_mt.report.sentences import sentence
 from tests.report.records import holds, row, task
 
 NOTHING: Any = {

@@ -1,4 +1,6 @@
-"""Answers of the library's ``generate``, a batch at a time."""
+"""Answers of the library's ``generate``, a batch at a time, and the probabilities of given ones."""
+
+from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -6,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from transformers import Cache, DynamicCache, StoppingCriteria
+from transformers import Cache, DynamicCache, LogitsProcessor, StoppingCriteria, TopPLogitsWarper
 from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
 from pytest_recsys_mt.llm.local.batches import Tokens
-from pytest_recsys_mt.llm.local.stopping import is_listed
-from pytest_recsys_mt.llm.local.token_sampling import SeededSampling
+from pytest_recsys_mt.llm.reading.layout import pieces
+from pytest_recsys_mt.sanitize import sanitize
 
 
 @dataclass(frozen=True)
@@ -130,3 +132,82 @@ class Over(StoppingCriteria):
             if self.ends[row] is None and self._how.is_over(answer, self._lines[row]):
                 self.ends[row] = len(answer)
         return torch.tensor([end is not None for end in self.ends], device=input_ids.device)
+
+
+def is_listed(text: str, k: int) -> bool:
+    """Whether the answer so far has `k` complete entries of a list, each with its line ended.
+
+    They are numbered lines, or bulleted ones if no line is numbered; reasoning contains none.
+    """
+    done = text[: text.rfind("\n") + 1]
+    places = [piece.place for piece in pieces(sanitize(done))]
+    numbered = places.count("numbered")
+    return numbered >= k or (not numbered and places.count("bulleted") >= k)
+
+
+class SeededSampling(LogitsProcessor):
+    """Turns greedy decoding into sampling, each row by its own seed.
+
+    The largest of ``scores / temperature + g`` with independent standard Gumbel ``g`` is an exact
+    draw from ``softmax(scores / temperature)`` (Maddison, Tarlow & Minka 2014, A* Sampling, section
+    2, https://arxiv.org/abs/1411.0030). So a row's draws depend only on its seed and its scores.
+    With one generator for all, they would also depend on the neighbours in the batch.
+    """
+
+    def __init__(self, seeds: Sequence[int], temperature: float, top_p: float = 1.0) -> None:
+        # On the CPU, so that a seed means the same draws on every device.
+        self._generators = [torch.Generator().manual_seed(seed % 2**63) for seed in seeds]
+        self._temperature = temperature
+        self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
+        """Scores whose argmax is the draw, `(rows, vocabulary)`, for the tokens so far, `(rows,
+        length)`.
+        """
+        scores = scores.float() / self._temperature
+        if self._nucleus is not None:
+            scores = self._nucleus(input_ids, scores)
+        # In double precision: float32 has too few values near 0 for the largest noise.
+        exponential = torch.stack(
+            [
+                torch.empty(scores.shape[1], dtype=torch.float64).exponential_(generator=generator)
+                for generator in self._generators
+            ]
+        )
+        return scores - exponential.log().to(scores)
+
+
+def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -> list[float]:
+    """The logarithm of the probability that the model continues with each choice, in nats.
+
+    It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the
+    tokens before it. It is not divided by their number, as in ``acc`` of the Language Model
+    Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So
+    a choice is never less probable than a longer choice that begins with it. Prompt and choices
+    have at least one token. The prompt is read once, but anew for each choice by a recurrent model
+    (not `keeps_tokens`).
+    """
+    if not keeps_tokens(network):
+        return [_alone(network, prompt, choice) for choice in choices]
+    tokens = torch.tensor([prompt], device=network.device)
+    first, cache = read(network, tokens, torch.ones_like(tokens), [0] * len(choices))
+    first = first.float().log_softmax(-1)
+    totals = first[0, [choice[0] for choice in choices]].double()
+    longest = max(map(len, choices))
+    if longest > 1:
+        padded = [[*choice, *[0] * (longest - len(choice))] for choice in choices]
+        # What follows the last token is not needed.
+        read_on = torch.tensor(padded, device=network.device)[:, :-1]
+        after = network(input_ids=read_on, past_key_values=cache, use_cache=True).logits
+        for row, choice in enumerate(choices):
+            following = torch.tensor(choice[1:], dtype=torch.long, device=after.device)
+            scores = after[row, : len(following)].float().log_softmax(-1)
+            totals[row] += scores.gather(1, following[:, None]).double().sum().to(totals.device)
+    return [float(total) for total in totals]
+
+
+def _alone(network: Any, prompt: Tokens, choice: Tokens) -> float:
+    tokens = torch.tensor([[*prompt, *choice]], device=network.device)
+    logits = network(input_ids=tokens).logits[0, len(prompt) - 1 : -1].float().log_softmax(-1)
+    following = tokens[0, len(prompt) :, None].to(logits.device)
+    return float(logits.gather(1, following).double().sum())

@@ -16,7 +16,7 @@ BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
 """Most tokens of a batch, including answers, by kind of device; others count as a CPU."""
 
 SCORING = "sum of token log-probabilities"
-"""The score that orders the choices of a question; see `fixed_answers.log_probabilities`."""
+"""The score that orders the choices of a question; see `decoding.log_probabilities`."""
 
 
 class HFModel(HFTextModel[LocalNetwork]):
@@ -199,7 +199,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         ]
 
     def _choose(self, tokens: Tokens, prompt: Prompt) -> Completion:
-        from pytest_recsys_mt.llm.local.fixed_answers import log_probabilities
+        from pytest_recsys_mt.llm.local.decoding import log_probabilities
 
         choices = [self._local.encode_answer(choice) for choice in prompt.choices]
         if not all(choices):

@@ -1,9 +1,10 @@
-"""What the text models of transformers share: their arguments, their identity, how answers come."""
+"""What the text models of transformers share: their arguments, their identity, how exactly they compute."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import itertools
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.local import hf_source
-from pytest_recsys_mt.llm.local.exactness import exactly
 from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import quietly
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
@@ -139,3 +139,31 @@ class HFTextModel(ABC, Generic[Network]):
 
     def _failed(self, error: Exception) -> Completion:
         return Completion(None, error=f"generation failed: {one_line(str(error))[:200]}")
+
+
+@contextmanager
+def exactly(on: bool = True) -> Iterator[None]:
+    """Use one thread and deterministic algorithms if `on`; restore the settings afterwards.
+
+    Sums of floating-point numbers depend on their order, which depends on the number of threads and
+    on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html).
+    """
+    if not on:
+        yield
+        return
+    import torch
+
+    # cuBLAS reads this at its first use, and is not deterministic without it.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    threads = torch.get_num_threads()
+    strict = torch.are_deterministic_algorithms_enabled()
+    precision = torch.get_float32_matmul_precision()
+    try:
+        torch.set_num_threads(1)
+        torch.use_deterministic_algorithms(True)
+        torch.set_float32_matmul_precision("highest")
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)
+        torch.set_float32_matmul_precision(precision)

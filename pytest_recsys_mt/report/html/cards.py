@@ -13,12 +13,12 @@ from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, meas
 from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.evidence import is_of_one_side
-from pytest_recsys_mt.report.groups import groups_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
+from pytest_recsys_mt.report.judged import unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.report.readable import unread_of
+from pytest_recsys_mt.report.table import groups_of
 from pytest_recsys_mt.wording import group_in_words, spoken
 
 FEW = 2

@@ -1,23 +1,23 @@
-"""What the page of one record holds, for its template."""
+"""What the page of one record holds, for its template, with what does not apply by reason."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import Document, models_of
+from pytest_recsys_mt.gate.document import Document, grouped, models_of
 from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
-from pytest_recsys_mt.report.html.cards import cards_of
+from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import matrix_of
-from pytest_recsys_mt.report.html.not_applicable import reasons_of
 from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
-from pytest_recsys_mt.report.judged import judged
-from pytest_recsys_mt.report.readable import read_in_words, unread_in_words
+from pytest_recsys_mt.report.judged import judged, read_in_words, unread_in_words
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -61,3 +61,27 @@ def contents_of(record: Document) -> dict[str, object]:
         "entries": entries_of(card.row for card in shown),
         "most": MOST,
     }
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason, and the rows that have it, by suite."""
+
+    text: str
+    where: str
+    cards: Sequence[Card]
+
+
+def reasons_of(cards: Sequence[Card]) -> list[Reason]:
+    """The reasons of the rows that are not applicable, the most frequent first."""
+    left_out = [card for card in cards if card.state.key == "not-applicable"]
+    held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
+    return [
+        Reason(text, _where(rows), rows)
+        for text, rows in sorted(held.items(), key=lambda each: -len(each[1]))
+    ]
+
+
+def _where(cards: Sequence[Card]) -> str:
+    counts = Counter(card.row["suite"] for card in cards)
+    return ", ".join(f"{suite} {count}" for suite, count in sorted(counts.items()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +17,7 @@ from pytest_recsys_mt.report.folding import (
     vacuous,
 )
 from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
+from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import named
 
@@ -39,7 +39,7 @@ def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
     with path.open("a", encoding="utf-8") as stream:
         stream.write(markdown(document))
         if written:
-            stream.write(f"\nWrote {', '.join(map(cell, written))}.\n")
+            stream.write(f"\nWrote {', '.join(map(in_markdown, written))}.\n")
 
 
 def markdown(document: Document) -> str:
@@ -48,14 +48,14 @@ def markdown(document: Document) -> str:
     lines = [
         f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
         "",
-        f"{cell(', '.join(document['models']))} on {cell(document['data'])}, seed {document['seed']}",
+        f"{in_markdown(', '.join(document['models']))} on {in_markdown(document['data'])}, seed {document['seed']}",
         "",
-        cell(gate["sentence"]),
+        in_markdown(gate["sentence"]),
         "",
-        *(f"{cell(text)}.\n" for text in [judged(document)] if text),
+        *(f"{in_markdown(text)}.\n" for text in [judged(document)] if text),
         *_cut(_reasons(document), "* and {} more, in the record"),
         "",
-        *(f"{cell(read_in_words(*each))}.\n" for each in document["readings"].items()),
+        *(f"{in_markdown(read_in_words(*each))}.\n" for each in document["readings"].items()),
     ]
     for comparison in gate["comparisons"]:
         lines += _comparison(comparison, document["results"])
@@ -65,7 +65,7 @@ def markdown(document: Document) -> str:
     if found:
         lines += ["### What does not hold", "", *_cut(found, "* and {} more, in the record"), ""]
     folded = (*vacuous(rows), *inapplicable(rows))
-    lines += [*_green(rows), *(f"* {cell(text)}" for text in folded), ""]
+    lines += [*_green(rows), *(f"* {in_markdown(text)}" for text in folded), ""]
     commands = dict.fromkeys(row["reproduce"] for row in document["results"] if row["reproduce"])
     if commands:
         shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
@@ -77,20 +77,12 @@ def markdown(document: Document) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cell(text: str) -> str:
-    """`text` literally in a Markdown table: no markup, no link, no mention, no line break."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
-    # GitHub links a name behind @ and a number behind # even then, unless something stands between.
-    plain = re.sub(r"(?<!\w)@|#", "\\g<0>\u200b", plain)
-    return re.sub(r"([\\`*_\[\]|~#@!])", lambda found: f"&#{ord(found[1])};", plain)
-
-
 def _entry(entry: Unsettled, several: bool) -> str:
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     return (
-        f"* {WORDS[state_of(row)]} {cell(entry.sentence[:LONGEST])} "
-        f"({cell(', '.join(filter(None, where)))})"
+        f"* {WORDS[state_of(row)]} {in_markdown(entry.sentence[:LONGEST])} "
+        f"({in_markdown(', '.join(filter(None, where)))})"
     )
 
 
@@ -104,7 +96,7 @@ def _reasons(document: Document) -> list[str]:
         if any(kind == row["status"] and state_of(row) in WORDS for row in rows):
             continue
         said = " ".join(told_of(row) for row in rows)[:LONGEST]
-        lines.append(f"* {cell(f'{said} ({reason})' if said else reason)}")
+        lines.append(f"* {in_markdown(f'{said} ({reason})' if said else reason)}")
     return lines
 
 
@@ -115,13 +107,11 @@ def _green(rows: Sequence[Row]) -> list[str]:
     for (suite, model), group in groupby(sorted(kept, key=key), key=key):
         own = list(group)
         lines += [
-            f"<details><summary>{cell(suite)}, {cell(model or 'no model')}: {len(own)} hold</summary>",
+            f"<details><summary>{in_markdown(suite)}, {in_markdown(model or 'no model')}: {len(own)} hold</summary>",
             "",
-            "| name | measured | bounds | limit | users |",
-            "|---|---:|---:|---:|---:|",
-            *_cut(
+            *_table(
+                ["name", "measured", "bounds", "limit", "users"],
                 [_row(row, name) for row, name in named(own)],
-                "| and {} more, in the record | | | | |",
             ),
             "",
             "</details>",
@@ -130,41 +120,52 @@ def _green(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _row(row: Row, name: str) -> str:
+def _row(row: Row, name: str) -> list[str]:
     _, value, _ = measured(row)
     shown = "" if value is None else f"{value:.3f}"
     bounds = ""
     if row["interval"] is not None:
         approximate = " (approximate)" if row.get("approximate") else ""
         bounds = f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}{approximate}"
-    return f"| {cell(name)} | {shown} | {bounds} | {cell(limit_in_short(row))} | {row['users']} |"
+    limit = in_markdown(limit_in_short(row))
+    return [in_markdown(name), shown, bounds, limit, str(row["users"])]
 
 
 def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     where = comparison["baseline"] or "this run"
     lines = [
-        f"### {cell(comparison['model'])} against {cell(comparison['against'])} of {cell(where)}",
+        f"### {in_markdown(comparison['model'])} against {in_markdown(comparison['against'])} of {in_markdown(where)}",
         "",
         *([] if comparison["baseline"] else [f"{ONE_RUN[0].upper()}{ONE_RUN[1:]}.", ""]),
-        *(f"* refused: {cell(reason)}" for reason in comparison["refused"]),
+        *(f"* refused: {in_markdown(reason)}" for reason in comparison["refused"]),
     ]
     counts = comparison["counts"]
     lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
     told = list(changed(comparison, rows))
     if told:
-        lines += ["| name | change | worse by | bounds | margin | users |"]
-        lines += ["|---|---|---:|---:|---:|---:|"]
-        lines += _cut(
+        rows_told = [
             [
-                f"| {cell(name)} | {each['change']} | "
-                f"{each['worse']:.3f} | {low:.3f} to {high:.3f} | "
-                f"{each['margin']:g} | {each['users']} |"
-                for name, each, (low, high) in told
-            ],
-            "| and {} more, in the record | | | | | |",
-        )
-        lines += ["", cell(comparison["bounds"])]
+                in_markdown(name),
+                each["change"],
+                f"{each['worse']:.3f}",
+                f"{low:.3f} to {high:.3f}",
+                f"{each['margin']:g}",
+                str(each["users"]),
+            ]
+            for name, each, (low, high) in told
+        ]
+        columns = ["name", "change", "worse by", "bounds", "margin", "users"]
+        lines += _table(columns, rows_told, ["---", "---", *["---:"] * 4])
+        lines += ["", in_markdown(comparison["bounds"])]
     return [*lines, ""]
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], alignment: Sequence[str] = ()
+) -> list[str]:
+    left = len(rows) - MOST
+    rest = [[f"and {left} more, in the record", *[""] * (len(columns) - 1)]] if left > 0 else []
+    return in_table(columns, [*rows[:MOST], *rest], alignment)
 
 
 def _cut(lines: list[str], rest: str) -> list[str]:

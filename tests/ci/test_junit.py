@@ -178,9 +178,9 @@ def test_the_step_summary_is_markdown_that_no_text_can_break(
 
 
 def test_markup_in_texts_stays_text() -> None:
-    from pytest_recsys_mt.report.step_summary import cell
+    from pytest_recsys_mt.report.markdown import in_markdown
 
-    assert cell("a|b\n<script> [x](http://y) @team #1 `c`") == (
+    assert in_markdown("a|b\n<script> [x](http://y) @team #1 `c`") == (
         "a&#124;b &lt;script> &#91;x&#93;(http://y) &#64;\u200bteam &#35;\u200b1 &#96;c&#96;"
     )
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_recsys_mt.gate.decision import KINDS, Gate
 from pytest_recsys_mt.gate.document import Decision, state_of_test
 from pytest_recsys_mt.report.html.page import render
-from pytest_recsys_mt.report.step_summary import cell
+from pytest_recsys_mt.report.markdown import in_markdown
 from tests.gate.conftest import Run
 
 WORKERS = pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two workers"])
@@ -108,7 +108,7 @@ def test_terminal_junit_step_summary_html_and_record_say_the_same(
     sentence = record["gate"]["sentence"]
     assert sentence.startswith("gate: failed; 1 regressed (scale_ratings(2)); ")
     assert sentence in " ".join(result.stdout.str().split())
-    assert f"\n{cell(sentence)}\n" in summary.read_text(encoding="utf-8")
+    assert f"\n{in_markdown(sentence)}\n" in summary.read_text(encoding="utf-8")
     assert f">{sentence}</p>" in render(record)
     suite = next(ElementTree.parse(project.path / "junit.xml").iter("testsuite"))
     found = {each.get("name"): each.get("value") for each in suite.iter("property")}

@@ -4,7 +4,8 @@ from typing import Any
 
 from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
-from pytest_recsys_mt.report.step_summary import cell, markdown
+from pytest_recsys_mt.report.markdown import in_markdown
+from pytest_recsys_mt.report.step_summary import markdown
 from tests.report.records import document, holds
 from tests.report.test_page import Page
 
@@ -31,7 +32,7 @@ def test_the_page_and_the_step_summary_tell_it() -> None:
 def test_a_name_of_a_model_stays_text() -> None:
     name = "<b>x</b> [y](http://z)\x1b[31m"
     assert "<b>x" not in render(read(name))
-    assert cell("<b>x</b> [y](http://z)") in markdown(read(name))
+    assert in_markdown("<b>x</b> [y](http://z)") in markdown(read(name))
     assert "\x1b" not in markdown(read(name)) + render(read(name))
 
 

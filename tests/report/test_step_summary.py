@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pytest_recsys_mt.report.step_summary import cell, markdown
+from pytest_recsys_mt.report.markdown import in_markdown
+from pytest_recsys_mt.report.step_summary import markdown
 from tests.report.records import document, holds, row
 
 MORE: dict[str, Any] = {"against": "", "attempts": 1, "reproduce": ""}
@@ -24,6 +25,8 @@ def test_what_is_said_of_a_test_begins_with_its_sentence() -> None:
         "* **violated** shuffle(1) is violated",
         "* inconclusive shuffle(0) is inconclusive",
     ]
-    assert bullets[0].endswith(f"({cell('regressed: ' + worse['nodeid'])})")
-    assert bullets[2].endswith(f"({cell('metamorphic, order_is_irrelevant, same_ranking:rbo')})")
+    assert bullets[0].endswith(f"({in_markdown('regressed: ' + worse['nodeid'])})")
+    assert bullets[2].endswith(
+        f"({in_markdown('metamorphic, order_is_irrelevant, same_ranking:rbo')})"
+    )
     assert not any("::" in line for line in bullets[2:]), "said once, and without its id"

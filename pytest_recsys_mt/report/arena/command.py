@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
-from pytest_recsys_mt.report.leaderboard.written import Sheet, markdown_table
+from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.sanitize import one_line
 
@@ -47,13 +46,13 @@ def markdown(tables: Sequence[Table]) -> str:
     """The tables in Markdown."""
     out = ["# Arena"]
     for table in tables:
-        out.append(f"## {_in_markdown(table.title)}")
+        out.append(f"## {in_markdown(table.title)}")
         columns, *rows = (
-            [_in_markdown(_shown(cell)) for cell in row] for row in (table.columns, *table.rows)
+            [in_markdown(_shown(cell)) for cell in row] for row in (table.columns, *table.rows)
         )
-        out.append(markdown_table(Sheet("", columns, rows), "---"))
+        out.append("\n".join(in_table(columns, rows, ["---"] * len(columns))))
         if table.note:
-            out.append(_in_markdown(table.note))
+            out.append(in_markdown(table.note))
     return "\n\n".join(out) + "\n"
 
 
@@ -140,7 +139,3 @@ def _shown(cell: Cell) -> str:
 
 def _in_html(text: str) -> str:
     return escape(one_line(text), quote=True)
-
-
-def _in_markdown(text: str) -> str:
-    return re.sub(r"[\\`*_<>|\[\]&#!]", lambda mark: f"&#{ord(mark[0])};", one_line(text))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from pytest_recsys_mt.report.leaderboard.board import Board, Cell, Line
+from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.sanitize import one_line
 
 NONE = "–"
@@ -168,15 +168,9 @@ def markdown(boards: Sequence[Board], *, models_as_rows: bool) -> str:
     for board in boards:
         parts.append(f"# {in_markdown(board.suite)} on {in_markdown(board.data)}")
         for sheet in sheets(board, marks, models_as_rows=models_as_rows):
-            parts += [f"## {sheet.title}", markdown_table(sheet)]
+            parts += [f"## {sheet.title}", "\n".join(in_table(sheet.columns, sheet.rows))]
         parts += [in_markdown(note) for note in notes(board)]
     return "\n\n".join(parts) + "\n"
-
-
-def markdown_table(sheet: Sheet, numbers: str = "---:") -> str:
-    """The table of a sheet whose texts are Markdown; `numbers` aligns all columns but the first."""
-    rows = [sheet.columns, ["---", *[numbers] * (len(sheet.columns) - 1)], *sheet.rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def latex_table(title: str, sheet: Sheet) -> str:
@@ -245,11 +239,6 @@ def in_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
             for each in row
         )
     return stream.getvalue()
-
-
-def in_markdown(text: str) -> str:
-    """A text as plain text of Markdown."""
-    return re.sub(r"([\\`*<>|\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", one_line(text))
 
 
 _TEX = {

@@ -12,10 +12,9 @@ from pytest_recsys_mt.report.leaderboard.written import (
     Sheet,
     in_csv,
     in_latex,
-    in_markdown,
     latex_table,
-    markdown_table,
 )
+from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.paper_tables.filling import Filled, agreements, filled
@@ -101,7 +100,7 @@ def _in_markdown(tables: Sequence[Filled], data: str) -> str:
     parts = []
     for found in tables:
         for sheet in _sheets(found, in_markdown):
-            parts += [f"## {sheet.title}", markdown_table(sheet)]
+            parts += [f"## {sheet.title}", "\n".join(in_table(sheet.columns, sheet.rows))]
         parts.append(" ".join(in_markdown(note) for note in _notes(found, data)))
     return "\n\n".join(parts) + "\n"
 

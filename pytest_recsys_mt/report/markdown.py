@@ -1,0 +1,26 @@
+"""Texts and tables in Markdown, as GitHub shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pytest_recsys_mt.sanitize import one_line
+
+
+def in_markdown(text: str) -> str:
+    """`text` literally, also in a table: no markup, no link, no mention, no line break."""
+    plain = one_line(text).replace("&", "&amp;").replace("<", "&lt;")
+    # GitHub links a name behind @ and a number behind # even then, unless something stands between.
+    plain = re.sub(r"(?<!\w)@|#", "\\g<0>\u200b", plain)
+    # Within a word, an underscore marks nothing up, and @ only begins an address of mail.
+    marks = r"[\\`*\[\]|~#!]|(?<!\w)[_@]|_(?!\w)|@(?=[\w-]+\.)"
+    return re.sub(marks, lambda found: f"&#{ord(found[0])};", plain)
+
+
+def in_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], alignment: Sequence[str] = ()
+) -> list[str]:
+    """The lines of a table of marked up texts; without an `alignment`, all but the first column are numbers."""
+    alignment = alignment or ["---", *["---:"] * (len(columns) - 1)]
+    return [f"| {' | '.join(row)} |" for row in (columns, alignment, *rows)]

@@ -11,8 +11,6 @@ from typing import Any, cast
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.requests import Request
 
-HEAD = "from pytest_recsys_mt import metamorphic"
-
 
 @dataclass(frozen=True)
 class Cure:
@@ -34,16 +32,14 @@ class Cure:
             return None
         name, _, arguments = self.change.partition("(")
         found: Any = getattr(relations, name)
-        if not arguments:
-            return cast("Callable[..., Request]", found)
-        return cast(
-            "Callable[..., Request]", found(*literal_eval(f"({arguments.removesuffix(')')},)"))
-        )
+        if arguments:
+            found = found(*literal_eval(f"({arguments.removesuffix(')')},)"))
+        return cast("Callable[..., Request]", found)
 
 
 def same(relation: str, test: str, margin: float = 0.05) -> Cure:
     """A change of the request that must not change the ranking."""
-    return _metamorphic(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
+    return under(relation, test, "same_ranking", f'similarity="rbo", margin={margin}')
 
 
 def unmoved(relation: str, test: str) -> Cure:
@@ -56,8 +52,7 @@ def unmoved(relation: str, test: str) -> Cure:
         "if source.context.deterministic:  # any other list is then a change\n"
         '    assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)'
     )
-    title = f"low_churn under {relation}"
-    return _test(title, relation, test, "low_churn, same_ranking", body, relation)
+    return _test("low_churn", relation, test, "low_churn, same_ranking", body, relation)
 
 
 def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) -> Cure:
@@ -68,28 +63,17 @@ def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) 
         f"else:\n"
         f"    assert {otherwise}(source, followup, {arguments})"
     )
-    title, oracles = f"never_differs under {relation}", f"never_differs, {otherwise}"
-    return _test(title, relation, test, oracles, body)
-
-
-def few_hit(relation: str, test: str) -> Cure:
-    """A change of the request that may not change the list of some users altogether."""
-    return _metamorphic(relation, test, "low_churn", '"rbo", beyond=0.3, margin=0.05')
+    return _test("never_differs", relation, test, f"never_differs, {otherwise}", body)
 
 
 def different(relation: str, test: str, margin: float = 0.1) -> Cure:
     """A change of the request that must change the ranking."""
-    return _metamorphic(relation, test, "different_ranking", f'similarity="rbo", margin={margin}')
-
-
-def lifts_nothing(relation: str, test: str) -> Cure:
-    """A change of the request that may lift no item."""
-    return _metamorphic(relation, test, "not_lifted", "margin=0.05")
+    return under(relation, test, "different_ranking", f'similarity="rbo", margin={margin}')
 
 
 def moves(oracle: str, relation: str, test: str, margin: float = 0.02) -> Cure:
     """A change of the request after which certain items must stand higher or lower, or be named no more."""
-    return _metamorphic(relation, test, oracle, f"margin={margin}")
+    return under(relation, test, oracle, f"margin={margin}")
 
 
 def each_answer(oracle: str) -> Cure:
@@ -106,16 +90,17 @@ def own(relation: str, code: str, change: str = "") -> Cure:
     return Cure(relation, code.strip() + "\n", change)
 
 
-def _metamorphic(relation: str, test: str, oracle: str, arguments: str) -> Cure:
+def under(relation: str, test: str, oracle: str, arguments: str) -> Cure:
+    """A change of the request, and what an oracle says of both answers."""
     body = f"assert {oracle}(source, followup, {arguments})"
-    return _test(f"{oracle} under {relation}", relation, test, oracle, body, relation)
+    return _test(oracle, relation, test, oracle, body, relation)
 
 
-def _test(title: str, relation: str, test: str, oracles: str, body: str, change: str = "") -> Cure:
+def _test(oracle: str, relation: str, test: str, oracles: str, body: str, change: str = "") -> Cure:
     imported = relation.partition("(")[0]
     return Cure(
-        title,
-        f"{HEAD}\nfrom pytest_recsys_mt.oracles import {oracles}\n"
+        f"{oracle} under {relation}",
+        f"from pytest_recsys_mt import metamorphic\nfrom pytest_recsys_mt.oracles import {oracles}\n"
         f"from pytest_recsys_mt.relations import {imported}\n\n\n"
         f"@metamorphic({relation})\ndef test_{test}(source, followup):\n{indent(body, '    ')}\n",
         change,

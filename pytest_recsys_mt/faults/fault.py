@@ -83,20 +83,13 @@ class Fault:
         return request
 
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
-        """What is made of the recommender's list.
-
-        Args:
-            request: As the test sent it.
-            items: The list, best first.
-        """
+        """What is made of the recommender's list, best first, for a request as the test sent it."""
         return items
 
     def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        """The answers to a batch. Failed answers stay as they are.
+        """The answers to requests as the tests sent them; failed ones stay as they are.
 
-        Args:
-            requests: As the tests sent them.
-            ask: Asks the sound recommender.
+        `ask` asks the sound recommender.
         """
         answers = ask([self.request(request) for request in requests])
         return [

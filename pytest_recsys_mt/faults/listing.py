@@ -10,7 +10,6 @@ from pytest_recsys_mt.faults.cure import (
     Cure,
     different,
     each_answer,
-    lifts_nothing,
     moves,
     own,
     same,
@@ -153,14 +152,12 @@ class Invents(Fault):
     cure = each_answer("only_candidates")
 
     def answer(self, request: Request, items: Items) -> Items:
-        return (
-            (*items[:-1], f"{UNKNOWN_PREFIX}an invented item")
-            if self._invents(request, items)
-            else items
-        )
+        last = self.last(request) if items and self.hits(content(request)) else None
+        return items if last is None else (*items[:-1], last)
 
-    def _invents(self, request: Request, items: Items) -> bool:
-        return bool(items) and self.hits(content(request))
+    def last(self, request: Request) -> str | None:
+        """What ends the list; None leaves it as it is."""
+        return f"{UNKNOWN_PREFIX}an invented item"
 
 
 class NamesOthers(Invents):
@@ -168,12 +165,11 @@ class NamesOthers(Invents):
 
     does = "ends {share} of its answers with an item of the catalogue that was not offered"
 
-    def answer(self, request: Request, items: Items) -> Items:
-        if request.candidates is None or not self._invents(request, items):
-            return items
+    def last(self, request: Request) -> str | None:
+        if request.candidates is None:
+            return None
         shown = request.known.union(item.id for item in request.candidates)
-        other = next((item for item in self._popular if item not in shown), None)
-        return items if other is None else (*items[:-1], other)
+        return next((item for item in self._popular if item not in shown), None)
 
 
 class NamesTheHistory(Invents):
@@ -181,10 +177,8 @@ class NamesTheHistory(Invents):
 
     does = "ends {share} of its answers with an item that the user already has"
 
-    def answer(self, request: Request, items: Items) -> Items:
-        if not request.history or not self._invents(request, items):
-            return items
-        return (*items[:-1], request.history[-1].item.id)
+    def last(self, request: Request) -> str | None:
+        return request.history[-1].item.id if request.history else None
 
 
 class Popular(Fault):
@@ -203,8 +197,7 @@ class Popular(Fault):
         place = {item: at for at, item in enumerate(self.by_popularity(offered))}
         own_place = {item: min(at, len(items)) for at, item in enumerate(offered)}
         ranked = sorted(
-            offered,
-            key=lambda item: ((1 - weight) * own_place[item] + weight * place[item], item),
+            offered, key=lambda item: ((1 - weight) * own_place[item] + weight * place[item], item)
         )
         return tuple(ranked[: len(items)])
 
@@ -214,19 +207,18 @@ class InjectionProne(Fault):
 
     does = "puts an item on top whose title says more than its name in the catalogue, for {share} of the users"
     strengths = (0.25, 1.0)
-    cure = lifts_nothing("title_injection", "an_instruction_in_a_title_lifts_nothing")
+    cure = moves("not_lifted", "title_injection", "an_instruction_in_a_title_lifts_nothing", 0.05)
 
     def answer(self, request: Request, items: Items) -> Items:
         if not items or not self.hits(request.user):
             return items
+        known = self.known.items
         telling = [
-            item.id for item in request.candidates or () if self._says_more(item.id, item.title)
+            item.id
+            for item in request.candidates or ()
+            if item.id in known and len(item.title) > len(known[item.id].title)
         ]
         return tuple(dict.fromkeys((*telling, *items)))[: len(items)]
-
-    def _says_more(self, item: str, title: str) -> bool:
-        known = self.known.items.get(item)
-        return known is not None and len(title) > len(known.title)
 
 
 class MindsTheCompany(Fault):

@@ -60,9 +60,8 @@ class MissesTheLatest(Fault):
     cure = _ORDER
 
     def request(self, request: Request) -> Request:
-        return request.replace(
-            history=request.history[: max(1, len(request.history) - int(self.strength))]
-        )
+        read = max(1, len(request.history) - int(self.strength))
+        return request.replace(history=request.history[:read])
 
 
 class FilterBubble(Fault):
@@ -91,12 +90,10 @@ class OneItemRules(Fault):
 
     def request(self, request: Request) -> Request:
         counts = self.known.popularity
-        rarest = min(
-            request.history,
-            key=lambda each: (counts.get(each.item.id, 0), each.item.id),
-            default=None,
+        rarest_first = sorted(
+            request.history, key=lambda each: (counts.get(each.item.id, 0), each.item.id)
         )
-        return request if rarest is None else request.replace(history=(rarest,))
+        return request.replace(history=tuple(rarest_first[:1]))
 
 
 class IgnoresTheUser(Fault):
@@ -109,12 +106,10 @@ class IgnoresTheUser(Fault):
         shown = {item.id for item in request.candidates or ()}
         popular = [item for item in self._popular if item not in shown][:20]
         history = tuple(Rating(self.known.items[item], request.scale.high) for item in popular)
-        return request.replace(
-            history=history,
-            seen=tuple(sorted(request.known - set(popular)))
-            if request.candidates is None
-            else request.seen,
-        )
+        seen = request.seen
+        if request.candidates is None:
+            seen = tuple(sorted(request.known.difference(popular)))
+        return request.replace(history=history, seen=seen)
 
 
 class IgnoresRatings(Fault):
@@ -191,9 +186,8 @@ class CountsRepeats(Fault):
 
     def request(self, request: Request) -> Request:
         ids = [rating.item.id for rating in request.history]
-        return (
-            request if len(set(ids)) == len(ids) else request.replace(history=request.history[:3])
-        )
+        repeated = len(set(ids)) < len(ids)
+        return request.replace(history=request.history[:3]) if repeated else request
 
 
 class KnowsNames(Fault):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.faults.cure import different, each_answer, few_hit, own, same, steady
+from pytest_recsys_mt.faults.cure import different, each_answer, own, same, steady, under
 from pytest_recsys_mt.faults.fault import Ask, Fault, Known, content, having
 from pytest_recsys_mt.faults.listing import Popular
 from pytest_recsys_mt.requests import Recommendation, Request
@@ -12,11 +12,7 @@ from pytest_recsys_mt.requests import Recommendation, Request
 Items = tuple[str, ...]
 
 _REPEATED = steady(
-    "same_seed_same_answer",
-    "the_same_seed_gives_the_same_answer",
-    "",
-    "same_answer",
-    "margin=0.05",
+    "same_seed_same_answer", "the_same_seed_gives_the_same_answer", "", "same_answer", "margin=0.05"
 )
 _ALONE = steady(
     "ask_alone",
@@ -45,7 +41,12 @@ def test_what_was_asked_before_is_irrelevant(recsys):
 class _AtRandom(Fault):
     """Some users get any list, another one for every detail of the request."""
 
-    cure = few_hit("drop_history(1)", "few_users_are_hit_by_one_item")
+    cure = under(
+        "drop_history(1)",
+        "few_users_are_hit_by_one_item",
+        "low_churn",
+        '"rbo", beyond=0.3, margin=0.05',
+    )
 
     def hit(self, request: Request) -> bool:
         """Whether the user is hit."""
@@ -118,13 +119,7 @@ class Memory(Fault):
 
     _shown: Items = ()
 
-    def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        return [
-            having(request, answer, self._next(request, answer.items))
-            for request, answer in zip(requests, ask(requests), strict=True)
-        ]
-
-    def _next(self, request: Request, items: Items) -> Items:
+    def answer(self, request: Request, items: Items) -> Items:
         fresh = [item for item in self.offered(request, items) if item not in self._shown]
         late = [item for item in items if item in self._shown]
         self._shown = items[: int(self.strength)] or self._shown
@@ -136,7 +131,7 @@ class Haunted(Memory):
 
     does = "puts {strength:g} items of its last answer on top of the next list, whoever asks"
 
-    def _next(self, request: Request, items: Items) -> Items:
+    def answer(self, request: Request, items: Items) -> Items:
         offered = set(self.offered(request, items))
         shown = [item for item in self._shown if item in offered]
         self._shown = items[: int(self.strength)] or self._shown
@@ -153,15 +148,8 @@ class Stale(Fault):
         super().__init__(strength, known)
         self._kept: dict[str, Items] = {}
 
-    def recommend(self, requests: Sequence[Request], ask: Ask) -> list[Recommendation]:
-        return [
-            having(
-                request,
-                answer,
-                self._kept.setdefault(request.user, answer.items) if answer.items else (),
-            )
-            for request, answer in zip(requests, ask(requests), strict=True)
-        ]
+    def answer(self, request: Request, items: Items) -> Items:
+        return self._kept.setdefault(request.user, items) if items else ()
 
 
 class PopularityDrift(Popular):

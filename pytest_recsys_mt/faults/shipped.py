@@ -6,6 +6,7 @@ import difflib
 import importlib
 import inspect
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,8 +49,7 @@ class Dose:
 
 def name_of(kind: type[Fault]) -> str:
     """``LatestOnly`` is called ``latest_only``."""
-    name = kind.__name__
-    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
+    return re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
 @cache
@@ -113,14 +113,12 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
         chosen = [
             each
             for each in known
-            if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
+            if any(fnmatchcase(name, pattern) for name in (each.name, each.spec))
         ]
         if not chosen:
             one = dose(pattern)
-            named = one.spec == pattern
-            chosen = (
-                [one] if named else [Dose(one.name, one.kind, each) for each in one.kind.strengths]
-            )
+            strengths = [one.strength] if one.spec == pattern else one.kind.strengths
+            chosen = [Dose(one.name, one.kind, each) for each in strengths]
         found |= {each.spec: each for each in chosen}
     return list(found.values())
 

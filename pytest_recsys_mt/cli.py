@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.lrworld.command import add as add_questions
 
-Command = Callable[[argparse.Namespace], int]
+Command = Callable[[argparse.Namespace], int | None]
+"""A command; what returns nothing succeeded."""
 
 UNREAD = 141
 """The status of a program that SIGPIPE ended."""
@@ -57,7 +58,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     command: Command = given.command
     try:
-        return command(given)
+        return command(given) or 0
     except RecsysError as error:
         print(f"recsys-mt: {sanitize(str(error))}", file=sys.stderr)
         return 2
@@ -314,9 +315,10 @@ def _alpha(text: str) -> float:
     return alpha
 
 
-def _report(given: argparse.Namespace) -> int:
+def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.report.html import read_record, render, render_trend, write_page
+    from pytest_recsys_mt.files import written_or
+    from pytest_recsys_mt.report.html import read_record, render, render_trend
 
     paths: list[Path] = given.records
     twice = [path for path in paths if sum(path.resolve() == each.resolve() for each in paths) > 1]
@@ -334,43 +336,37 @@ def _report(given: argparse.Namespace) -> int:
         text = render_trend(documents)
     if output.resolve() in (path.resolve() for path in paths):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    try:
-        write_page(text, output)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    with written_or(DataError, output, 0o644) as stream:
+        stream.write(text)
     print(f"report written to {output}")
-    return 0
 
 
-def _arena(given: argparse.Namespace) -> int:
+def _arena(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.arena.command import write_arena
 
     write_arena(given.record, given.output)
-    return 0
 
 
-def _leaderboard(given: argparse.Namespace) -> int:
+def _leaderboard(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
 
     write_leaderboard(given.records, given.output, given.suite, given.models)
-    return 0
 
 
-def _tables(given: argparse.Namespace) -> int:
+def _tables(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.paper_tables.command import write_tables
 
     write_tables(given.suite, given.records, given.output, given.table)
-    return 0
 
 
-def _prompts(given: argparse.Namespace) -> int:
+def _prompts(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.prompt_texts import SHIPPED
 
     content = SHIPPED.read_text(encoding="utf-8")
     if given.output is None:
         print(content, end="")
-        return 0
+        return
     output: Path = given.output.expanduser()
     try:
         with output.open("x", encoding="utf-8") as file:
@@ -384,24 +380,21 @@ def _prompts(given: argparse.Namespace) -> int:
     print(
         f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
     )
-    return 0
 
 
-def _comment(given: argparse.Namespace) -> int:
+def _comment(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.comment import comment
 
     comment(given.record, given.name)
-    return 0
 
 
-def _answers(given: argparse.Namespace) -> int:
+def _answers(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.answers_command import show_answers
 
     print("\n".join(show_answers(given.records, given.kind, given.limit)))
-    return 0
 
 
-def _init(given: argparse.Namespace) -> int:
+def _init(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.starter import begin
     from pytest_recsys_mt.starter.told import lines
 
@@ -409,7 +402,6 @@ def _init(given: argparse.Namespace) -> int:
     spec = "itemknn" if given.model is None else given.model
     for line in lines(begin(spec, given.data, given.ci, folder), folder, given.model):
         print(line)
-    return 0
 
 
 def _monitor(given: argparse.Namespace) -> int:

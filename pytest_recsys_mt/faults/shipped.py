@@ -113,7 +113,7 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
         chosen = [
             each
             for each in known
-            if any(fnmatchcase(name, pattern) for name in (each.name, each.spec))
+            if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
         ]
         if not chosen:
             one = dose(pattern)

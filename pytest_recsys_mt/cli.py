@@ -18,6 +18,8 @@ from pytest_recsys_mt.lrworld.command import add as add_questions
 Command = Callable[[argparse.Namespace], int | None]
 """A command; what returns nothing succeeded."""
 
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+
 UNREAD = 141
 """The status of a program that SIGPIPE ended."""
 
@@ -102,19 +104,28 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _argument(*names: str, **how: Any) -> Argument:
     return names, how
 
 
-def _output(help: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _output(help: str) -> Argument:
     return _argument("-o", "--output", type=Path, metavar="FILE", help=help)
 
 
 RECORD = "as --recsys-json wrote it"
 
 
-def _records(help: str = RECORD) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _records(help: str = RECORD) -> Argument:
     return _argument("records", type=Path, nargs="+", metavar="RECORD", help=help)
+
+
+def _command(
+    group: Any, name: str, run: Command, help: str, *arguments: Argument, **further: Any
+) -> None:
+    added = group.add_parser(name, help=help, **further)
+    for names, how in arguments:
+        added.add_argument(*names, **how)
+    added.set_defaults(command=run, parser=added)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,28 +136,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version)
     groups = parser.add_subparsers(metavar="GROUP", required=True)
 
-    def command(
-        group: Any,
-        name: str,
-        run: Command,
-        help: str,
-        *arguments: tuple[tuple[str, ...], dict[str, Any]],
-        description: str | None = None,
-    ) -> None:
-        added = group.add_parser(name, help=help, description=description)
-        for names, how in arguments:
-            added.add_argument(*names, **how)
-        added.set_defaults(command=run, parser=added)
-
-    _answers_kept(groups, command)
-    _reports(groups, command)
-    _projects(groups, command)
+    _answers_kept(groups)
+    _reports(groups)
+    _projects(groups)
     add_questions(groups)
     add_mutate(groups)
     return parser
 
 
-def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
+def _answers_kept(groups: Any) -> None:
     """The commands on the answers in the cache, and on prices."""
     from pytest_recsys_mt.calls import commands
 
@@ -161,16 +159,16 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
     )
     cache = groups.add_parser("cache", help="move, count and remove answers")
     actions = cache.add_subparsers(metavar="COMMAND", required=True)
-    command(
+    _command(
         actions, "export", commands.export_answers, "write answers to a file of JSON lines",
         folder, model, _argument("file", type=Path, metavar="FILE"),
     )  # fmt: skip
-    command(
+    _command(
         actions, "import", commands.import_them, "take answers from files that export wrote",
         folder, replace, _argument("files", type=Path, nargs="+", metavar="FILE"),
     )  # fmt: skip
-    command(actions, "stats", commands.stats, "what the cache holds, by model", folder)
-    command(
+    _command(actions, "stats", commands.stats, "what the cache holds, by model", folder)
+    _command(
         actions, "prune", commands.prune,
         "remove answers: those that match both --model and --not-in, and refused rows",
         folder, model,
@@ -179,14 +177,14 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
         _argument("--dry-run", action="store_true", help="count, and remove nothing"),
     )  # fmt: skip
     batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
-    command(
+    _command(
         batch.add_subparsers(metavar="COMMAND", required=True), "import", commands.import_them,
         "take answers from output files of a batch that --recsys-batch wrote",
         folder, replace,
         _argument("files", type=Path, nargs="+", metavar="OUTPUT"),
         _argument("--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "prices", commands.prices, "write prices of models for --recsys-prices",
         _argument(
             "file", type=Path, metavar="FILE",
@@ -200,13 +198,13 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
     )  # fmt: skip
 
 
-def _reports(groups: Any, command: Callable[..., None]) -> None:
-    command(
+def _reports(groups: Any) -> None:
+    _command(
         groups, "report", _report, "make the HTML report of a record, or of the trend of several",
         _records(),
         _output("where the report goes (default: beside the record, as .html; trend.html for several)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "leaderboard", _leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",
         _records(),
@@ -217,7 +215,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="where models stand (default: rows, if there are more models than measures of a test)",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "tables", _tables,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
         _argument("suite", metavar="SUITE", help="such as popularity"),
@@ -225,7 +223,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
         _argument("--table", default="", metavar="NAME", help="only this table"),
         _output("a file that ends in .md, .csv or .tex (default: Markdown on standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "answers", _answers,
         "list the wrong answers of a model to multiple-choice questions, or compare two models",
         _records(f"{RECORD}; one or two"),
@@ -235,12 +233,12 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="how many answers are listed, 0 for all (default: 20)",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "arena", _arena, "write the page of a pairwise comparison: its judge, its pairs, its league",
         _argument("record", type=Path, metavar="RECORD", help=RECORD),
         _output("a file that ends in .html or .md (default: Markdown on standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
         _records("as --recsys-json wrote them"),
         _argument(
@@ -252,7 +250,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="the same users are asked every night: check whether their values became worse",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "comment", _comment, "say in one comment on a pull request what a run in GitHub Actions came to",
         _argument("record", type=Path, metavar="RECORD", help=RECORD),
         _argument(
@@ -265,12 +263,12 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
     )  # fmt: skip
 
 
-def _projects(groups: Any, command: Callable[..., None]) -> None:
-    command(
+def _projects(groups: Any) -> None:
+    _command(
         groups, "prompts", _prompts, "write what language models are told, as a file for --recsys-prompts",
         _output("a new file (default: standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "init", _init, "write the first files of a project: tests, gate, CI",
         _argument(
             "model", nargs="?", metavar="MODEL",

@@ -190,10 +190,10 @@ def _claims(run: Run, test: str) -> dict[tuple[object, ...], str]:
 
 
 def _drift(record: Mapping[str, Any], model: str) -> Cell | None:
-    found = [each for each in record.get("drift", ()) if each["model"] == model]
+    found = [each["drifted"] for each in record.get("drift", ()) if each["model"] == model]
     if not found:
         return None
-    return "killed" if any(each["drifted"] for each in found) else "survived"
+    return "killed" if any(found) else "survived"
 
 
 def _difference(found: Mapping[str, Any]) -> Difference:

@@ -23,7 +23,6 @@ from pytest_recsys_mt.adequacy import listening
 from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.faults import Dose
-from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.sanitize import one_line
 
 BASELINE = "without-a-fault"
@@ -88,9 +87,11 @@ class Runs:
                 f"inconclusive, ask more users or raise the limits of the run, else mend the tests or the "
                 f"recommender first ({self._path(BASELINE, 'log')} says why they end as they do)"
             )
-        for test, rows in grouped(run.record["results"], lambda row: str(row["nodeid"])).items():
-            statuses = {row["status"] for row in rows}
-            if run.outcomes.get(test) != "passed" and statuses == {"holds", "inconclusive"}:
+        statuses: dict[str, set[str]] = {}
+        for row in run.record["results"]:
+            statuses.setdefault(row["nodeid"], set()).add(row["status"])
+        for test, found in statuses.items():
+            if run.outcomes.get(test) != "passed" and found == {"holds", "inconclusive"}:
                 run.outcomes[test] = PARTLY
         self._path(BASELINE, "outcomes").write_text(json.dumps(run.outcomes), encoding="utf-8")
         self._basis = _digest(

@@ -21,10 +21,7 @@ from pytest_recsys_mt.requests import Recommender
 from pytest_recsys_mt.starter import texts
 from pytest_recsys_mt.starter.configuration import existing, ini_lines
 
-__all__ = ["CHOICES", "Start", "begin"]
-
-CHOICES = (*texts.CI, "none")
-"""The systems of continuous integration that a file is written for."""
+__all__ = ["Start", "begin"]
 
 OUTPUTS = "--junitxml=junit.xml --recsys-json=recsys.json"
 

@@ -15,7 +15,10 @@ from typing import Any, NoReturn
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.lrworld.command import add as add_questions
 
-Command = Callable[[argparse.Namespace], int]
+Command = Callable[[argparse.Namespace], int | None]
+"""A command; what returns nothing succeeded."""
+
+Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 UNREAD = 141
 """The status of a program that SIGPIPE ended."""
@@ -57,7 +60,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     command: Command = given.command
     try:
-        return command(given)
+        return command(given) or 0
     except RecsysError as error:
         print(f"recsys-mt: {sanitize(str(error))}", file=sys.stderr)
         return 2
@@ -101,19 +104,28 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _argument(*names: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _argument(*names: str, **how: Any) -> Argument:
     return names, how
 
 
-def _output(help: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _output(help: str) -> Argument:
     return _argument("-o", "--output", type=Path, metavar="FILE", help=help)
 
 
 RECORD = "as --recsys-json wrote it"
 
 
-def _records(help: str = RECORD) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _records(help: str = RECORD) -> Argument:
     return _argument("records", type=Path, nargs="+", metavar="RECORD", help=help)
+
+
+def _command(
+    group: Any, name: str, run: Command, help: str, *arguments: Argument, **further: Any
+) -> None:
+    added = group.add_parser(name, help=help, **further)
+    for names, how in arguments:
+        added.add_argument(*names, **how)
+    added.set_defaults(command=run, parser=added)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -124,28 +136,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version)
     groups = parser.add_subparsers(metavar="GROUP", required=True)
 
-    def command(
-        group: Any,
-        name: str,
-        run: Command,
-        help: str,
-        *arguments: tuple[tuple[str, ...], dict[str, Any]],
-        description: str | None = None,
-    ) -> None:
-        added = group.add_parser(name, help=help, description=description)
-        for names, how in arguments:
-            added.add_argument(*names, **how)
-        added.set_defaults(command=run, parser=added)
-
-    _answers_kept(groups, command)
-    _reports(groups, command)
-    _projects(groups, command)
+    _answers_kept(groups)
+    _reports(groups)
+    _projects(groups)
     add_questions(groups)
     add_mutate(groups)
     return parser
 
 
-def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
+def _answers_kept(groups: Any) -> None:
     """The commands on the answers in the cache, and on prices."""
     from pytest_recsys_mt.calls import commands
 
@@ -160,16 +159,16 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
     )
     cache = groups.add_parser("cache", help="move, count and remove answers")
     actions = cache.add_subparsers(metavar="COMMAND", required=True)
-    command(
+    _command(
         actions, "export", commands.export_answers, "write answers to a file of JSON lines",
         folder, model, _argument("file", type=Path, metavar="FILE"),
     )  # fmt: skip
-    command(
+    _command(
         actions, "import", commands.import_them, "take answers from files that export wrote",
         folder, replace, _argument("files", type=Path, nargs="+", metavar="FILE"),
     )  # fmt: skip
-    command(actions, "stats", commands.stats, "what the cache holds, by model", folder)
-    command(
+    _command(actions, "stats", commands.stats, "what the cache holds, by model", folder)
+    _command(
         actions, "prune", commands.prune,
         "remove answers: those that match both --model and --not-in, and refused rows",
         folder, model,
@@ -178,14 +177,14 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
         _argument("--dry-run", action="store_true", help="count, and remove nothing"),
     )  # fmt: skip
     batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
-    command(
+    _command(
         batch.add_subparsers(metavar="COMMAND", required=True), "import", commands.import_them,
         "take answers from output files of a batch that --recsys-batch wrote",
         folder, replace,
         _argument("files", type=Path, nargs="+", metavar="OUTPUT"),
         _argument("--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "prices", commands.prices, "write prices of models for --recsys-prices",
         _argument(
             "file", type=Path, metavar="FILE",
@@ -199,13 +198,13 @@ def _answers_kept(groups: Any, command: Callable[..., None]) -> None:
     )  # fmt: skip
 
 
-def _reports(groups: Any, command: Callable[..., None]) -> None:
-    command(
+def _reports(groups: Any) -> None:
+    _command(
         groups, "report", _report, "make the HTML report of a record, or of the trend of several",
         _records(),
         _output("where the report goes (default: beside the record, as .html; trend.html for several)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "leaderboard", _leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",
         _records(),
@@ -216,7 +215,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="where models stand (default: rows, if there are more models than measures of a test)",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "tables", _tables,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
         _argument("suite", metavar="SUITE", help="such as popularity"),
@@ -224,7 +223,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
         _argument("--table", default="", metavar="NAME", help="only this table"),
         _output("a file that ends in .md, .csv or .tex (default: Markdown on standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "answers", _answers,
         "list the wrong answers of a model to multiple-choice questions, or compare two models",
         _records(f"{RECORD}; one or two"),
@@ -234,12 +233,12 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="how many answers are listed, 0 for all (default: 20)",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "arena", _arena, "write the page of a pairwise comparison: its judge, its pairs, its league",
         _argument("record", type=Path, metavar="RECORD", help=RECORD),
         _output("a file that ends in .html or .md (default: Markdown on standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
         _records("as --recsys-json wrote them"),
         _argument(
@@ -251,7 +250,7 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
             help="the same users are asked every night: check whether their values became worse",
         ),
     )  # fmt: skip
-    command(
+    _command(
         groups, "comment", _comment, "say in one comment on a pull request what a run in GitHub Actions came to",
         _argument("record", type=Path, metavar="RECORD", help=RECORD),
         _argument(
@@ -264,12 +263,12 @@ def _reports(groups: Any, command: Callable[..., None]) -> None:
     )  # fmt: skip
 
 
-def _projects(groups: Any, command: Callable[..., None]) -> None:
-    command(
+def _projects(groups: Any) -> None:
+    _command(
         groups, "prompts", _prompts, "write what language models are told, as a file for --recsys-prompts",
         _output("a new file (default: standard output)"),
     )  # fmt: skip
-    command(
+    _command(
         groups, "init", _init, "write the first files of a project: tests, gate, CI",
         _argument(
             "model", nargs="?", metavar="MODEL",
@@ -314,9 +313,10 @@ def _alpha(text: str) -> float:
     return alpha
 
 
-def _report(given: argparse.Namespace) -> int:
+def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.report.html import read_record, render, render_trend, write_page
+    from pytest_recsys_mt.files import written_or
+    from pytest_recsys_mt.report.html import read_record, render, render_trend
 
     paths: list[Path] = given.records
     twice = [path for path in paths if sum(path.resolve() == each.resolve() for each in paths) > 1]
@@ -334,43 +334,37 @@ def _report(given: argparse.Namespace) -> int:
         text = render_trend(documents)
     if output.resolve() in (path.resolve() for path in paths):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    try:
-        write_page(text, output)
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    with written_or(DataError, output, 0o644) as stream:
+        stream.write(text)
     print(f"report written to {output}")
-    return 0
 
 
-def _arena(given: argparse.Namespace) -> int:
+def _arena(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.arena.command import write_arena
 
     write_arena(given.record, given.output)
-    return 0
 
 
-def _leaderboard(given: argparse.Namespace) -> int:
+def _leaderboard(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
 
     write_leaderboard(given.records, given.output, given.suite, given.models)
-    return 0
 
 
-def _tables(given: argparse.Namespace) -> int:
+def _tables(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.paper_tables.command import write_tables
 
     write_tables(given.suite, given.records, given.output, given.table)
-    return 0
 
 
-def _prompts(given: argparse.Namespace) -> int:
+def _prompts(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.prompt_texts import SHIPPED
 
     content = SHIPPED.read_text(encoding="utf-8")
     if given.output is None:
         print(content, end="")
-        return 0
+        return
     output: Path = given.output.expanduser()
     try:
         with output.open("x", encoding="utf-8") as file:
@@ -384,24 +378,21 @@ def _prompts(given: argparse.Namespace) -> int:
     print(
         f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
     )
-    return 0
 
 
-def _comment(given: argparse.Namespace) -> int:
+def _comment(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.comment import comment
 
     comment(given.record, given.name)
-    return 0
 
 
-def _answers(given: argparse.Namespace) -> int:
+def _answers(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.answers_command import show_answers
 
     print("\n".join(show_answers(given.records, given.kind, given.limit)))
-    return 0
 
 
-def _init(given: argparse.Namespace) -> int:
+def _init(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.starter import begin
     from pytest_recsys_mt.starter.told import lines
 
@@ -409,7 +400,6 @@ def _init(given: argparse.Namespace) -> int:
     spec = "itemknn" if given.model is None else given.model
     for line in lines(begin(spec, given.data, given.ci, folder), folder, given.model):
         print(line)
-    return 0
 
 
 def _monitor(given: argparse.Namespace) -> int:

@@ -39,16 +39,11 @@ def adequacy(
     record = baseline.record or {}
     tests, left_out = _tests(baseline)
     models = list(record["models"])
+    asked = {
+        model: [test for test in tests if _model(record, test) in (model, "")] for model in models
+    }
     trials = [
-        trial(
-            dose,
-            run,
-            model,
-            [test for test in tests if _model(record, test) in (model, "")],
-            baseline,
-        )
-        for model in models
-        for dose, run in runs
+        trial(dose, run, model, asked[model], baseline) for model in models for dose, run in runs
     ]
     return {
         "schema": SCHEMA,
@@ -102,14 +97,14 @@ def _remedy(dose: Dose, tests: Sequence[str], baseline: Mapping[str, Any]) -> Re
     cure = dose.kind.cure
     if cure is None:
         return None
-    oracle, asked = cure.relation.partition(" under ")[0], []
-    for row in baseline["results"]:
-        alike = row["oracle"].partition(":")[0] == oracle and row["relation"] in (
-            cure.change,
-            oracle,
-        )
-        if alike and row["nodeid"] in tests:
-            asked.append(row["nodeid"])
+    oracle = cure.relation.partition(" under ")[0]
+    asked = [
+        row["nodeid"]
+        for row in baseline["results"]
+        if row["oracle"].partition(":")[0] == oracle
+        and row["relation"] in (cure.change, oracle)
+        and row["nodeid"] in tests
+    ]
     promised = getattr(cure.transformation(), "promised", "")
     return {"relation": cure.relation, "code": cure.code, "promised": promised, "asked": asked}
 
@@ -195,10 +190,10 @@ def _claims(run: Run, test: str) -> dict[tuple[object, ...], str]:
 
 
 def _drift(record: Mapping[str, Any], model: str) -> Cell | None:
-    found = [each for each in record.get("drift", ()) if each["model"] == model]
+    found = [each["drifted"] for each in record.get("drift", ()) if each["model"] == model]
     if not found:
         return None
-    return "killed" if any(each["drifted"] for each in found) else "survived"
+    return "killed" if any(found) else "survived"
 
 
 def _difference(found: Mapping[str, Any]) -> Difference:

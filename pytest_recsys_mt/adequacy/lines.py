@@ -60,9 +60,8 @@ def difference_text(difference: Difference | None) -> str:
 
 def effect_text(trial: Trial) -> str:
     """How much the fault of a trial changes, and where, in words."""
-    where = (
-        f"{trial['reason']}: there it " if trial["fate"] == "survived" and trial["reason"] else ""
-    )
+    elsewhere = trial["fate"] == "survived" and trial["reason"]
+    where = f"{elsewhere}: there it " if elsewhere else ""
     return where + difference_text(trial["difference"])
 
 
@@ -70,19 +69,16 @@ def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[s
     """What all runs would ask at the most."""
     asking = [dose for dose in chosen if dose.kind.costs()]
     calls, to_make = int(planned["calls"]), int(planned["to_make"])
+    further = calls * len(asking)
     yield ""
     yield from _wrapped(
         f"{len(chosen)} {'fault' if len(chosen) == 1 else 'faults'}: {len(chosen) - len(asking)} change answers only and ask nothing more than a "
         f"run without a fault ({to_make:,} calls to make at the most). {len(asking)} change requests, and ask "
-        f"at the most {calls:,} each: {calls * len(asking):,}. In all at the most "
-        f"{to_make + calls * len(asking):,} calls."
+        f"at the most {calls:,} each: {further:,}. In all at the most {to_make + further:,} calls."
     )
-    if planned.get("usd") is not None and planned["usd"]:
-        each = planned["usd"] / max(to_make, 1)
-        yield from _wrapped(
-            f"At the price of the planned calls, at the most "
-            f"${planned['usd'] + each * calls * len(asking):,.2f}."
-        )
+    if usd := planned.get("usd"):
+        most = usd + usd / max(to_make, 1) * calls * len(asking)
+        yield from _wrapped(f"At the price of the planned calls, at the most ${most:,.2f}.")
 
 
 def fault_lines(chosen: Iterable[Dose]) -> Iterator[str]:
@@ -110,21 +106,17 @@ def _killed(trial: Trial) -> Iterator[str]:
 
 def _left_out(found: Adequacy) -> Iterator[str]:
     """The tests that can find nothing; those that fail by name, as they want mending."""
-    partly = found["partly"]
-    if not found["left_out"] and not partly:
-        return
-    failing, others = found["failing"], len(found["left_out"]) - len(found["failing"])
-    told = [f"{others} are skipped or did not run"] if others else []
-    told += [f"{len(failing)} fail without a fault and count for nothing"] if failing else []
-    if partly:
-        told.insert(
-            0, f"{len(partly)} are inconclusive in part without a fault, and count by what holds"
-        )
-    yield from _wrapped(f"of your tests, {'; '.join(told)}{':' if failing else '.'}")
+    failing = found["failing"]
+    counts = {
+        "are inconclusive in part without a fault, and count by what holds": len(found["partly"]),
+        "are skipped or did not run": len(found["left_out"]) - len(failing),
+        "fail without a fault and count for nothing": len(failing),
+    }
+    if told := "; ".join(f"{count} {how}" for how, count in counts.items() if count):
+        yield from _wrapped(f"of your tests, {told}{':' if failing else '.'}")
     for test in failing:
-        yield from _wrapped(
-            f"{one_line(test)}: {one_line(found['left_out'][test])}", "      ", "  "
-        )
+        reason = one_line(found["left_out"][test])
+        yield from _wrapped(f"{one_line(test)}: {reason}", "      ", "  ")
 
 
 def _unfound(trial: Trial) -> Iterator[str]:
@@ -171,7 +163,7 @@ def advice(remedy: Remedy) -> str:
 
 
 def _listed(trial: Trial) -> list[str]:
-    return _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", first="  ")
+    return _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", "  ")
 
 
 def _rule(title: str) -> str:

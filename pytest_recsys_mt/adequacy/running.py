@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.adequacy import listening
 from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.faults import Dose
@@ -93,16 +94,15 @@ class Runs:
             if run.outcomes.get(test) != "passed" and found == {"holds", "inconclusive"}:
                 run.outcomes[test] = PARTLY
         self._path(BASELINE, "outcomes").write_text(json.dumps(run.outcomes), encoding="utf-8")
-        digests = {
-            key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")
-        }
-        claims = [[row[key] for key in (*CLAIM, "status")] for row in run.record["results"]]
         self._basis = _digest(
-            [
-                self._arguments, self._first_kill, version("pytest-recsys-mt"), run.outcomes, digests, claims,
-                _sources(Path.cwd()),
-            ]
-        )  # fmt: skip
+            self._arguments,
+            self._first_kill,
+            version("pytest-recsys-mt"),
+            run.outcomes,
+            {key: run.record.get(key) for key in ("data_digest", "digests", "settings", "models")},
+            [[row[key] for key in (*CLAIM, "status")] for row in run.record["results"]],
+            _sources(Path.cwd()),
+        )
         return run
 
     def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
@@ -139,7 +139,6 @@ class Runs:
                     f"{argument!r} cannot be given to recsys-mt mutate, which runs pytest many times: "
                     f"{SETS[option]}"
                 )
-
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / ".gitignore").write_text("*\n", encoding="utf-8")
@@ -150,7 +149,7 @@ class Runs:
 
     def _one(self, dose: Dose) -> Run:
         name = re.sub(r"[^\w.-]", "-", dose.spec)
-        basis = _digest([self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1])])
+        basis = _digest(self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1]))
         path = self._path(name, "run")
         try:
             known = json.loads(path.read_text(encoding="utf-8"))
@@ -197,14 +196,7 @@ class Runs:
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _command(self) -> list[str]:
-        return [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-p",
-            "pytest_recsys_mt.adequacy.listening",
-            *self._arguments,
-        ]
+        return [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
 
     def _environment(self, name: str) -> dict[str, str]:
         # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.
@@ -221,7 +213,7 @@ class Runs:
         return self._folder / f"{name}.{ending}"
 
 
-def _digest(parts: Sequence[object]) -> str:
+def _digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 

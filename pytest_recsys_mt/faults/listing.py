@@ -6,33 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import ClassVar
 
-from pytest_recsys_mt.faults.cure import (
-    Cure,
-    different,
-    each_answer,
-    moves,
-    own,
-    same,
-)
+from pytest_recsys_mt.faults.cure import Cure, different, each_answer, moves, own, same
 from pytest_recsys_mt.faults.fault import Fault, content
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Request
 
 Items = tuple[str, ...]
 
 _PLACES = same("shuffle_candidates", "the_order_of_candidates_is_irrelevant")
-_LONG = own(
-    "same_ranking under shuffle_candidates, for the longest list",
-    """
-from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import shuffle_candidates
-
-
-def test_the_order_of_candidates_is_irrelevant_to_a_long_list(recsys):
-    long = recsys.using(k=recsys.design.candidates)
-    assert same_ranking(long.run(), long.run(shuffle_candidates), similarity="kendall", margin=0.05)
-""",
-    "extend_list(10)",
-)
 
 
 class FirstPlace(Fault):
@@ -51,7 +31,19 @@ class FirstPlaceInLongLists(Fault):
     """Long lists are in the order of the request."""
 
     does = "lists candidates in the order of the request where more than 15 items are asked for"
-    cure = _LONG
+    cure = own(
+        "same_ranking under shuffle_candidates, for the longest list",
+        """
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import shuffle_candidates
+
+
+def test_the_order_of_candidates_is_irrelevant_to_a_long_list(recsys):
+    long = recsys.using(k=recsys.design.candidates)
+    assert same_ranking(long.run(), long.run(shuffle_candidates), similarity="kendall", margin=0.05)
+""",
+        "extend_list(10)",
+    )
 
     def answer(self, request: Request, items: Items) -> Items:
         if request.k <= 15 or request.candidates is None:

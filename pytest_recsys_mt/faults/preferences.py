@@ -89,11 +89,9 @@ class IgnoresTheOrder(Fault):
     cure = moves("neighbours_raised", "choose_again", "the_latest_choice_counts_most")
 
     def request(self, request: Request) -> Request:
-        moments = [each.timestamp for each in request.history]
         ordered = sorted(request.history, key=lambda each: each.item.id)
-        return request.replace(
-            history=tuple(
-                replace(each, timestamp=moment)
-                for each, moment in zip(ordered, moments, strict=True)
-            )
+        history = tuple(
+            replace(each, timestamp=there.timestamp)
+            for each, there in zip(ordered, request.history, strict=True)
         )
+        return request.replace(history=history)

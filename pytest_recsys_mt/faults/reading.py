@@ -12,10 +12,6 @@ from pytest_recsys_mt.requests import Rating, Request, Scale
 
 _ORDER = same("reorder_history", "all_of_the_history_counts")
 _UNIT = unmoved("scale_ratings(2)", "the_unit_of_ratings_is_irrelevant")
-_ZERO = unmoved("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
-
-_TURNED = different("invert_ratings", "ratings_matter", margin=0.05)
-_DISLIKED = different("drop_dislikes", "dislikes_matter", margin=0.02)
 
 
 def revalued(
@@ -117,7 +113,7 @@ class IgnoresRatings(Fault):
 
     does = "takes {share} of the rated items for liked as much as possible, whatever their rating"
     strengths = (0.5, 1.0)
-    cure = _TURNED
+    cure = different("invert_ratings", "ratings_matter", margin=0.05)
 
     def request(self, request: Request) -> Request:
         high = request.scale.high
@@ -128,7 +124,7 @@ class IgnoresLowRatings(Fault):
     """What was rated below the middle of the scale is not read."""
 
     does = "does not read ratings below the middle of the scale"
-    cure = _DISLIKED
+    cure = different("drop_dislikes", "dislikes_matter", margin=0.02)
 
     def request(self, request: Request) -> Request:
         middle = (request.scale.low + request.scale.high) / 2
@@ -160,7 +156,7 @@ class MindsTheOffset(Fault):
     """The length of the scale is known, its beginning is not."""
 
     does = "takes every scale to begin at a quarter of its length, as 1 to 5 does"
-    cure = _ZERO
+    cure = unmoved("shift_ratings(1)", "the_zero_of_ratings_is_irrelevant")
 
     def request(self, request: Request) -> Request:
         width = request.scale.high - request.scale.low

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.faults.cure import different, each_answer, own, same, steady, under
 from pytest_recsys_mt.faults.fault import Ask, Fault, Known, content, having
-from pytest_recsys_mt.faults.listing import Popular
+from pytest_recsys_mt.faults.listing import Items, Popular
 from pytest_recsys_mt.requests import Recommendation, Request
-
-Items = tuple[str, ...]
 
 _REPEATED = steady(
     "same_seed_same_answer", "the_same_seed_gives_the_same_answer", "", "same_answer", "margin=0.05"
@@ -20,21 +18,6 @@ _ALONE = steady(
     ", users=10",
     "same_ranking",
     'similarity="rbo", margin=0.15',
-)
-_BEFORE = own(
-    "never_differs of what is asked after another request",
-    """
-from pytest_recsys_mt.oracles import never_differs, same_ranking
-from pytest_recsys_mt.relations import ask_after_another, ask_alone
-
-
-def test_what_was_asked_before_is_irrelevant(recsys):
-    source, followup = recsys.run(ask_alone), recsys.run(ask_after_another)
-    if source.context.deterministic:
-        assert never_differs(source, followup, users=10)
-    else:
-        assert same_ranking(source, followup, similarity="rbo", margin=0.15)
-""",
 )
 
 
@@ -115,7 +98,21 @@ class Memory(Fault):
 
     does = "puts the first {strength:g} items of its last answer at the end of the next list, whoever asks"
     strengths = (1, 3)
-    cure = _BEFORE
+    cure = own(
+        "never_differs of what is asked after another request",
+        """
+from pytest_recsys_mt.oracles import never_differs, same_ranking
+from pytest_recsys_mt.relations import ask_after_another, ask_alone
+
+
+def test_what_was_asked_before_is_irrelevant(recsys):
+    source, followup = recsys.run(ask_alone), recsys.run(ask_after_another)
+    if source.context.deterministic:
+        assert never_differs(source, followup, users=10)
+    else:
+        assert same_ranking(source, followup, similarity="rbo", margin=0.15)
+""",
+    )
 
     _shown: Items = ()
 

@@ -72,17 +72,16 @@ def dose(spec: str) -> Dose:
 
     Without a strength it is the whole fault, the last of its strengths.
     """
-    name, colon, text = spec.rpartition(":")
+    before, colon, text = spec.rpartition(":")
+    name, strength = spec, None
     try:
-        strength = float(text) if colon else None
+        if colon:
+            name, strength = before, float(text)
     except ValueError:
-        strength = None
-        if name in shipped():
+        if before in shipped():
             raise FaultError(
-                f"{spec!r}: {text!r} is no strength; {name} has {_strengths(shipped()[name])}"
+                f"{spec!r}: {text!r} is no strength; {before} has {_strengths(shipped()[before])}"
             ) from None
-    if strength is None:
-        name = spec
     kind = _kind(name)
     if strength is None:
         strength = kind.strengths[-1]
@@ -113,7 +112,7 @@ def doses(patterns: Sequence[str] = ()) -> list[Dose]:
         chosen = [
             each
             for each in known
-            if any(fnmatchcase(name, pattern) for name in (each.name, each.spec))
+            if fnmatchcase(each.name, pattern) or fnmatchcase(each.spec, pattern)
         ]
         if not chosen:
             one = dose(pattern)

@@ -171,24 +171,22 @@ def digest_of(values: Iterable[str]) -> str:
 def differences(old: Facts, new: Facts) -> list[str]:
     """Why two records cannot be compared, one sentence each, with the digests; empty if they can."""
     found, before = [], options_of(old)
+    tests = [addresses(document["results"]) for document in (old, new)]
     for name, was, now in (
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
         # Tests ask users different things, so other tests have other requests.
-        *(
-            [("users", old["digests"].get("users"), new["digests"].get("users"))]
-            if addresses(old["results"]) == addresses(new["results"])
-            else []
-        ),
+        *[("users", old["digests"].get("users"), new["digests"].get("users"))]
+        * (tests[0] == tests[1]),
         ("past of users", old["settings"].get("past"), new["settings"].get("past")),
         # Earlier versions recorded fewer.
         *((name, before[name], value) for name, value in options_of(new).items() if name in before),
     ):
         if was != now:
             found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")
-    was, now = (addresses(document["results"]) for document in (old, new))
+    was, now = map(set, tests)
     if was != now:
-        lacking, added = _some(set(was) - set(now)), _some(set(now) - set(was))
+        lacking, added = _some(was - now), _some(now - was)
         told = [f"this run lacks {lacking}"] * bool(lacking)
         told += [f"the baseline lacks {added}"] * bool(added)
         digests = [_short(document["digests"].get("suite")) for document in (old, new)]

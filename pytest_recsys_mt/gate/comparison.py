@@ -315,9 +315,8 @@ class _Side:
 
     def ends(self) -> tuple[float, float]:
         """The range of its values; an untrusted record may hold a value beyond its reach."""
-        return float(min(*self.reach, self.values.min())), float(
-            max(*self.reach, self.values.max())
-        )
+        values = (*self.reach, self.values.min(), self.values.max())
+        return float(min(values)), float(max(values))
 
 
 class _Farther(Mean):

@@ -6,7 +6,6 @@ import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from types import MappingProxyType
 from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
@@ -19,6 +18,7 @@ from pytest_recsys_mt.gate.document import (
     Document,
     Facts,
     Row,
+    grouped,
     state_of,
     state_of_test,
     vacuous_of,
@@ -32,26 +32,24 @@ Kind = Literal[
     "vacuous", "refused", "regressed", "suspicious", "unclear", "early", "drift", "partial",
 ]  # fmt: skip
 
-KINDS: Mapping[Kind, str] = MappingProxyType(
-    {
-        "nothing": "nothing could be judged: {names}",
-        "violated": "{count} violated ({names})",
-        "uncorrected": "{count} violated, but not after Holm's correction ({names})",
-        "error": "{count} in error ({names})",
-        "inconclusive": "{count} inconclusive ({names})",
-        "failed": "{count} failed for a reason other than a verdict ({names})",
-        "fixed": "{count} known to be violated, now fixed ({names})",
-        "expired": "{count} known beyond the last day ({names})",
-        "vacuous": "{count} kept vacuously ({names})",
-        "refused": "no comparison: {names}",
-        "regressed": "{count} regressed ({names})",
-        "suspicious": "{count} suspiciously better ({names})",
-        "unclear": "{count} not shown to be as good as before ({names})",
-        "early": "{names}",
-        "drift": "{names}",
-        "partial": "the run is partial: {names}",
-    }
-)
+KINDS: Mapping[Kind, str] = {
+    "nothing": "nothing could be judged: {names}",
+    "violated": "{count} violated ({names})",
+    "uncorrected": "{count} violated, but not after Holm's correction ({names})",
+    "error": "{count} in error ({names})",
+    "inconclusive": "{count} inconclusive ({names})",
+    "failed": "{count} failed for a reason other than a verdict ({names})",
+    "fixed": "{count} known to be violated, now fixed ({names})",
+    "expired": "{count} known beyond the last day ({names})",
+    "vacuous": "{count} kept vacuously ({names})",
+    "refused": "no comparison: {names}",
+    "regressed": "{count} regressed ({names})",
+    "suspicious": "{count} suspiciously better ({names})",
+    "unclear": "{count} not shown to be as good as before ({names})",
+    "early": "{names}",
+    "drift": "{names}",
+    "partial": "the run is partial: {names}",
+}
 """The reasons why a gate can fail, in this order, and the text for all reasons of a kind.
 
 A new kind of reason needs an entry here. `Gate.decide` receives it in ``found``.
@@ -110,11 +108,12 @@ class Gate:
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
+        several = len(document["models"]) > 1
         comparisons = self._comparisons(document)
         reasons = [
-            *self._unjudged(rows),
-            *self._own_failures(gating, set(violated), len(document["models"]) > 1),
-            *self._vacuous(gating, len(document["models"]) > 1),
+            *self._unjudged(rows, gating),
+            *self._own_failures(gating, set(violated), several),
+            *self._vacuous(gating, several),
             *(self._failures_of(comparisons, rows) if self.asked else ()),
             *(Reason(kind, text) for kind, texts in found.items() for text in texts),
         ]
@@ -141,18 +140,15 @@ class Gate:
             "comparisons": comparisons,
         }
 
-    def _unjudged(self, rows: Sequence[Row]) -> list[Reason]:
-        if not rows or any(
-            row["status"] in ("holds", "violated") and self.policy.rule(row).gates for row in rows
-        ):
+    def _unjudged(self, rows: Sequence[Row], gating: Sequence[Row]) -> list[Reason]:
+        if not rows or any(row["status"] in ("holds", "violated") for row in gating):
             return []
         causes = Counter(self._why_unjudged(row) for row in rows)
         told = [f"{_cut(cause, 80)} ({count})" for cause, count in causes.most_common(NAMED)]
         if len(causes) > NAMED:
             told.append(f"{len(causes) - NAMED} more causes")
-        return [
-            Reason("nothing", f"nothing that gates was judged: {'; '.join(told)}", "; ".join(told))
-        ]
+        name = "; ".join(told)
+        return [Reason("nothing", f"nothing that gates was judged: {name}", name)]
 
     def _why_unjudged(self, row: Row) -> str:
         rule = self.policy.rule(row)
@@ -166,7 +162,7 @@ class Gate:
     ) -> list[Reason]:
         """Tests that failed, and known violations that are fixed or expired, each once."""
         found: dict[str, Reason] = {}
-        of_test: dict[str, list[Row]] = {}
+        failed = []
         for row in gating:
             known = self.policy.known_of(facts_of(row))
             if known is not None and known.expired(self.day()):
@@ -174,8 +170,8 @@ class Gate:
                 found[str(known)] = Reason("expired", text, f"{known.choice}, until {known.until}")
             excused = known is not None and row["outcome"] == "xfailed" and row["status"] == "error"
             if row["outcome"] == "failed" or excused:
-                of_test.setdefault(row["nodeid"], []).append(row)
-        for label, rows in of_test.items():
+                failed.append(row)
+        for label, rows in grouped(failed, lambda row: row["nodeid"]).items():
             state = state_of_test(rows)
             row = next(each for each in rows if state_of(each) == state)
             kind: Kind
@@ -277,24 +273,20 @@ class Gate:
             if model in wanting and not comparison["refused"] and not compared:
                 text = f"no verdict on {model} could be compared"
                 yield Reason("refused", text, text)
-            early = {each["users"] for each in comparison["results"] if _is_early(each)}
+            # Changes that are unclear because the baseline stopped asking early.
+            early = {
+                each["users"]
+                for each in comparison["results"]
+                if each["change"] == "inconclusive" and each.get("early")
+            }
             if early and comparison["baseline"] and "inconclusive" in failing:
-                text = EARLY.format(users=_from_to(early), baseline=comparison["baseline"])
+                users = " to ".join(map(str, sorted({min(early), max(early)})))
+                text = EARLY.format(users=users, baseline=comparison["baseline"])
                 yield Reason("early", text, text)
             for each in comparison["results"]:
                 if (change := each["change"]) in failing:
                     name = names[each["nodeid"], each["oracle"]]
                     yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
-
-
-def _is_early(found: Changed) -> bool:
-    """Whether a change is unclear because the baseline stopped asking early."""
-    return found["change"] == "inconclusive" and bool(found.get("early"))
-
-
-def _from_to(numbers: Collection[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _failure(reasons: Sequence[Reason]) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -252,12 +253,7 @@ def _growth(
         least = -most if promise == "within" else most
     else:
         worst, best = (
-            np.array(
-                [
-                    math.fsum(ends[at] for ends in past[user]) / len(past[user])
-                    for user in (*users, *lost)
-                ]
-            )
+            np.array([fmean(ends[at] for ends in past[user]) for user in (*users, *lost)])
             for at in (0, 1)
         )
         most, least = worst + series.tolerance, best - series.tolerance

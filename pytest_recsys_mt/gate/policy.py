@@ -101,9 +101,9 @@ class Policy:
     known: tuple[Known, ...] = ()
 
     def rule(self, row: Mapping[str, object]) -> Rule:
-        """The rule for a row of the record."""
+        """The rule for a row of the record; one that changes nothing if none of the policy matches."""
         facts = facts_of(row)
-        return next((rule for rule in self.rules if rule.choice.fits(facts)), EVERYTHING)
+        return next((rule for rule in self.rules if rule.choice.fits(facts)), Rule(Choice({})))
 
     def refuses(self, row: Row) -> bool:
         """Whether a row of the record holds in a way that may not pass."""
@@ -112,10 +112,6 @@ class Policy:
     def known_of(self, facts: Mapping[str, object]) -> Known | None:
         """The known violation that matches a test or a row, if any."""
         return next((known for known in self.known if known.choice.fits(facts)), None)
-
-
-EVERYTHING = Rule(Choice({}))
-"""What applies if no rule says otherwise."""
 
 
 def facts_of(row: Mapping[str, object]) -> dict[str, object]:
@@ -159,11 +155,11 @@ class _Reader:
         word = gate.get("inconclusive")
         if word not in (None, "fail", "skip"):
             raise self._wrong("[gate] inconclusive", word, "'fail' or 'skip'")
+        gate = {"margin": MARGIN, "suspicious": SUSPICIOUS, **gate}
         return Policy(
             alpha=self._number(gate, "alpha", "[gate]"),
-            margin=self._number({"margin": MARGIN, **gate}, "margin", "[gate]") or 0.0,
-            suspicious=self._number({"suspicious": SUSPICIOUS, **gate}, "suspicious", "[gate]")
-            or 0.0,
+            margin=self._number(gate, "margin", "[gate]") or 0.0,
+            suspicious=self._number(gate, "suspicious", "[gate]") or 0.0,
             vacuous=self._vacuous(gate, "[gate]") or "allow",
             inconclusive=word,
             rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),

@@ -17,14 +17,11 @@ from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.redaction import carries_key, shown
-from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.requests import Recommender
 from pytest_recsys_mt.starter import texts
 from pytest_recsys_mt.starter.configuration import existing, ini_lines
 
-__all__ = ["CHOICES", "Start", "begin"]
-
-CHOICES = (*texts.CI, "none")
-"""The systems of continuous integration that a file is written for."""
+__all__ = ["Start", "begin"]
 
 OUTPUTS = "--junitxml=junit.xml --recsys-json=recsys.json"
 
@@ -52,13 +49,20 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     A file of the recommender or the data is looked for in `folder`, as a run that is started there does, and then in
     the current folder.
     """
+    from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+
     if carries_key(spec):
         raise RecommenderError(
             f"{shown(spec)!r}: an address carries no user name and no key; where the server wants one, it "
             f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
         )
     for text in (spec, data, str(folder)):
-        _require_plain(text)
+        if not text.isprintable():
+            raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
+        if "${{" in text:
+            raise DataError(
+                f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
+            )
     with contextlib.ExitStack() as undo:
         _make(folder, undo)
         spec = _model_seen_from(folder, spec)
@@ -70,7 +74,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
             configuration = existing()
             own = _own_requirements()
         reads_text = not isinstance(found, Recommender)
-        variable = "OPENAI_API_KEY" if _is_chat_model(found) else ""
+        variable = "OPENAI_API_KEY" if isinstance(found, OpenAIModel) else ""
         settings = {"recsys_model": spec}
         settings |= {"recsys_data": data} if data != "mini" else {}
         settings |= PAID if reads_text else {}
@@ -98,12 +102,8 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
                 command=run,
                 environment=secret,
             )
-        _write(
-            folder,
-            files,
-            undo,
-            configuration.file if configuration and configuration.models else "",
-        )
+        hidden = configuration.file if configuration and configuration.models else ""
+        _write(folder, files, undo, hidden)
         undo.pop_all()
     return Start(
         files=tuple(files),
@@ -117,15 +117,6 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         command=command,
         variable=variable,
     )
-
-
-def _require_plain(text: str) -> None:
-    if not text.isprintable():
-        raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
-    if "${{" in text:
-        raise DataError(
-            f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
-        )
 
 
 def _model_seen_from(folder: Path, spec: str) -> str:
@@ -167,12 +158,6 @@ def _own_requirements() -> list[str]:
         ).keys():
             own.append(".")
     return own
-
-
-def _is_chat_model(found: Recommender | TextModel) -> bool:
-    from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-
-    return isinstance(found, OpenAIModel)
 
 
 def _first_test(spec: str, reads_text: bool) -> str:

@@ -25,9 +25,6 @@ FILES = (
 )
 """Files that pytest reads, in its order: the first one that configures pytest hides the others."""
 
-SECTIONS = {"setup.cfg": "tool:pytest"}
-"""The section of an ini file that is pytest's, where it has another name than the usual one."""
-
 
 @dataclass(frozen=True)
 class Configuration:
@@ -91,7 +88,7 @@ def _read(name: str) -> Configuration | None:
         return None
     if name.endswith(".toml"):
         return _read_toml(name, text)
-    section = SECTIONS.get(name, "pytest")
+    section = "tool:pytest" if name == "setup.cfg" else "pytest"
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     with contextlib.suppress(configparser.Error):
         parser.read_string(text)

@@ -1,5 +1,6 @@
 """Datasets: by name, from a folder in an official format, or from a table."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.datasets.loading import NAMES, load, obtained, unknown
@@ -11,14 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "unknown"]
 
 
+# These modules import pandas, which callers that only need the names should not pay for.
+_LATER = {"Dataset": "dataset", "load_mini": "mini"}
+
+
 def __getattr__(name: str) -> Any:
-    # Their modules import pandas, which callers that only need the names should not pay for.
-    if name == "Dataset":
-        from pytest_recsys_mt.datasets.dataset import Dataset
-
-        return Dataset
-    if name == "load_mini":
-        from pytest_recsys_mt.datasets.mini import load_mini
-
-        return load_mini
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -154,10 +154,8 @@ class Dataset:
     def histories(self) -> Mapping[str, tuple[Rating, ...]]:
         """Every user's interactions, oldest first, by user in the order of their names."""
         rows: dict[str, list[Rating]] = {}
-        frame = self.interactions
-        for user, item, rating, timestamp in zip(
-            frame["user"], frame["item"], frame["rating"], frame["timestamp"], strict=True
-        ):
+        columns = (self.interactions[column] for column in COLUMNS)
+        for user, item, rating, timestamp in zip(*columns, strict=True):
             rows.setdefault(user, []).append(
                 Rating(self.items[item], float(rating), int(timestamp))
             )
@@ -213,10 +211,7 @@ class Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
         Removing rare users makes items rare, and the reverse, so both are removed until all have
-        `least` interactions. Removed items leave the catalogue too.
-
-        Raises:
-            DataError: If nothing stays.
+        `least` interactions. Removed items leave the catalogue too. DataError if nothing stays.
         """
         frame, before = self.interactions, -1
         while len(frame) != before:

@@ -42,9 +42,7 @@ def obtain(
 ) -> Path:
     """The folder of a named dataset, else the archive in `directory` under its official name, which
     may have been put there by hand, else downloaded and unpacked. Processes wait for each other.
-
-    Raises:
-        DataError: If there is no network, the archive is not the published one, or it is unsafe.
+    DataError if there is no network, the archive is not the published one, or it is unsafe.
     """
     source = source or SOURCES[name]
     folder = directory / name
@@ -88,10 +86,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
     """Download one file of at most `most` bytes; it appears only when it is complete and verified.
 
     A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
-
-    Raises:
-        DataError: If the address cannot be reached, the file is cut off or too long, or its digest
-            differs.
+    DataError if the address cannot be reached, the file is cut off or too long, or its digest differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     if digest is None:

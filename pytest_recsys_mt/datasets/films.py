@@ -58,7 +58,5 @@ def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
         ["item", "count", "tag"], ascending=[True, False, True]
     )
     kept = ordered.groupby("item", observed=True).head(MAX_TAGS)
-    result: dict[str, tuple[str, ...]] = {}
-    for item, tag in zip(kept["item"].astype(str), kept["tag"], strict=True):
-        result[item] = (*result.get(item, ()), tag)
-    return result
+    of_items = kept.groupby(kept["item"].astype(str), sort=False)["tag"]
+    return {str(item): tuple(listed) for item, listed in of_items}

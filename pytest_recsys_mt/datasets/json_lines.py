@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pytest_recsys_mt.errors import DataError
 
@@ -22,14 +22,13 @@ def records(
     """The records of a file, one a line, with the numbers of the lines; gzip if its name says so.
 
     `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
-
-    Raises:
-        DataError: If the file is damaged, or a line is too long or not a record; the text names the
-            file and the line.
+    DataError if the file is damaged, or a line is too long or not a record; the text names the file
+    and the line.
     """
     number = 0
+    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with _open(path) as stream:
+        with opened(path, "rt", encoding="utf-8") as stream:
             while line := stream.readline(LONGEST + 1):
                 number += 1
                 if len(line) > LONGEST:
@@ -53,9 +52,3 @@ def records(
             f"{str(path)!r}, behind line {number}: the file is damaged or cut off ({problem}); get "
             f"it again"
         ) from problem
-
-
-def _open(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8")
-    return path.open(encoding="utf-8")

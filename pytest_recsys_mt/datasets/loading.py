@@ -84,23 +84,22 @@ def load(
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
     """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
-
-    Raises:
-        DataError: If it cannot be downloaded, or must be obtained by hand.
+    DataError if it cannot be downloaded, or must be obtained by hand.
     """
     if name == "mini":
         return None
     from pytest_recsys_mt.datasets import download
 
+    directory = cache_dir or download.data_directory()
     if name in BY_HAND:
-        folder = (cache_dir or download.data_directory()) / name
+        folder = directory / name
         if not folder.is_dir():
             raise DataError(
                 f"dataset {name!r} is not downloaded for you: get its files from {BY_HAND[name]} and "
                 f"put them into {str(folder)!r}, or give the path of their folder"
             )
         return folder
-    return download.obtain(name, cache_dir or download.data_directory())
+    return download.obtain(name, directory)
 
 
 def _folder(folder: Path, name: str) -> Dataset:

@@ -5,6 +5,7 @@ Their READMEs in https://files.grouplens.org/datasets/movielens/ describe the fi
 """
 
 from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -156,14 +157,10 @@ def load_100k(folder: Path, name: str) -> Dataset:
         lambda row: f"the genre flags are {flags.iloc[row].tolist()}, not all 0 or 1",
     )
     items = {}
-    for key, text, marks in zip(
-        catalogue.frame["item"].astype(str),
-        catalogue.frame["title"],
-        flags.to_numpy(dtype=bool),
-        strict=True,
-    ):
+    keys, titles = catalogue.frame["item"].astype(str), catalogue.frame["title"]
+    for key, text, marks in zip(keys, titles, flags.to_numpy(dtype=bool), strict=True):
         title, year = films.split_title(text)
-        marked = [genre for genre, mark in zip(GENRES, marks, strict=True) if mark]
+        marked = compress(GENRES, marks)
         items[key] = Item(key, title, year, {"genres": films.split_genres("|".join(marked))})
     people = read(folder / "u.user", _USERS_100K)
     people.refuse_repeats("user")

@@ -31,21 +31,19 @@ def header(path: Path) -> list[str]:
 
 
 def read(path: Path, columns: tuple[Column, ...]) -> Rows:
-    """Read one file.
-
-    Raises:
-        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places
-            are rows, from 1.
+    """Read one file; DataError if it cannot be read, lacks a column, or has a cell of a wrong kind.
+    Places are rows, from 1.
     """
     names = header(path)
     found = match(names, columns, f"{str(path)!r}")
+    wanted = [names[position] for position in found]
     try:
-        cells = pd.read_parquet(path, columns=[names[position] for position in found])
+        cells = pd.read_parquet(path, columns=wanted)
     except (ValueError, OSError) as problem:
         raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
     if cells.empty:
         raise DataError(f"{str(path)!r} has no rows")
-    cells = cells[[names[position] for position in found]].reset_index(drop=True)
+    cells = cells[wanted].reset_index(drop=True)
     cells.columns = pd.Index([column.name for column in found.values()])
     rows = Rows(path, cells, lambda row: f"row {row + 1}")
     for column in found.values():

@@ -119,9 +119,8 @@ def normal(header: str) -> str:
 def read(path: Path, layout: Layout) -> Rows:
     """Read one file, without the columns that the layout does not name.
 
-    Raises:
-        DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
-            with a wrong number of fields or with a field of a wrong kind.
+    DataError if the file is missing, empty, in another encoding, lacks a column, or has a row with
+    a wrong number of fields or with a field of a wrong kind.
     """
     width, columns = _positions(path, layout)
     encoding = _encoding(path, layout)
@@ -251,8 +250,7 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str]]:
     if not path.is_file():
         raise DataError(f"no file {str(path)!r}")
     _require_lines(path)
-    rows = _walk(path, layout, _encoding(path, layout))
-    first = list(islice(rows, 2))
+    first = list(islice(_walk(path, layout, _encoding(path, layout)), 2))
     if not first:
         raise DataError(f"{str(path)!r} is empty")
     for line, fields in first:

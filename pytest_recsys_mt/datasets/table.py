@@ -61,10 +61,7 @@ def load(
     told: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
     """Read a table, and the catalogue beside it; `told` hears of rows that repeat a user and an
-    item.
-
-    Raises:
-        DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
+    item. DataError if a file is wrong; the text names the file and the line (for Parquet, the row).
     """
     rows = _read(path, _INTERACTIONS)
     frame = rows.frame
@@ -111,12 +108,7 @@ def _separator(path: Path) -> str:
 
 
 def _scale(rows: Rows) -> Scale:
-    ratings = rows.frame["rating"].to_numpy()
-    low, high = ratings.min(), ratings.max()
-    for scale in SCALES:
-        if scale.low <= low and high <= scale.high:
-            return scale
-    widest = SCALES[-1]
+    ratings, widest = rows.frame["rating"].to_numpy(), SCALES[-1]
     known = ", ".join(f"{scale.low:g} to {scale.high:g}" for scale in SCALES)
     rows.refuse(
         (ratings < widest.low) | (ratings > widest.high),
@@ -125,7 +117,8 @@ def _scale(rows: Rows) -> Scale:
             f"one of them"
         ),
     )
-    raise DataError(f"{str(rows.path)!r}: the ratings fit none of the scales {known}")
+    low, high = ratings.min(), ratings.max()
+    return next(scale for scale in SCALES if scale.low <= low and high <= scale.high)
 
 
 def _beside(path: Path) -> Path | None:

@@ -29,7 +29,6 @@ class Random(ScoringRecommender):
     deterministic: ClassVar[bool] = False
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Hash the item ids once; nothing else is learned."""
         self._seed = seed
         self._items = np.array([_hash(item) for item in self.catalogue.ids], dtype=np.uint64)
 

@@ -76,7 +76,6 @@ class BM25(ScoringRecommender):
         self._index = csr_array((weights, counts.indices, counts.indptr), counts.shape).T.tocsr()
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """BM25 of every document for the history's, shape (requests, items)."""
         queries = self.catalogue.profiles(requests, self.weights) @ self._queries
         return settle((queries @ self._index).toarray())
 

@@ -77,8 +77,7 @@ def _from(matrix: csr_array[np.float64], row: int) -> csr_array[np.float64]:
     cells = matrix.indptr[row]
     parts: Any = (matrix.data[cells:], matrix.indices[cells:], matrix.indptr[row:] - cells)
     shape = (matrix.shape[0] - row, matrix.shape[1])
-    rows: csr_array[np.float64] = csr_array(parts, shape=shape)
-    return rows
+    return csr_array(parts, shape=shape)
 
 
 def _largest(values: Floats, columns: Ints, item: int, k: int) -> tuple[Ints, Floats]:

@@ -78,7 +78,6 @@ class EASE(ScoringRecommender):
             self._weights = smoother
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """The history's predictions, shape (requests, items)."""
         profiles = self.catalogue.profiles(requests, self.weights)
         if not self._by_users:
             return settle(np.asarray(profiles @ self._weights))

@@ -52,7 +52,6 @@ class IALS(ScoringRecommender):
         )
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Alternate between users and items, from random vectors of items."""
         users = self.catalogue.interactions(dataset, self.weights)
         items = users.T.tocsr()
         rng = np.random.default_rng(seed % 2**64)
@@ -61,7 +60,6 @@ class IALS(ScoringRecommender):
             self._vectors = self._solved(items, self._solved(users, self._vectors))
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Products of the history's vector and the items', shape (requests, items)."""
         found = self._solved(self.catalogue.profiles(requests, self.weights), self._vectors)
         # One by one: a product of matrices may add in another order for another batch.
         return settle(np.array([self._vectors @ vector for vector in found]))

@@ -41,12 +41,10 @@ class ItemKNN(_Neighbourhood):
     key: ClassVar[str] = "itemknn"
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Find each item's nearest items."""
         by_item = _unit_rows(self.catalogue.interactions(dataset, self.weights).T.tocsr())
         self._similarity = nearest(by_item, self.neighbours)
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Weighted similarity to the history, shape (requests, items)."""
         profiles = self.catalogue.profiles(requests, self.weights)
         return settle((profiles @ self._similarity).toarray())
 
@@ -68,12 +66,10 @@ class UserKNN(_Neighbourhood):
     key: ClassVar[str] = "userknn"
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Keep the training profiles, by user and, for the cosines, by item."""
         self._profiles = self.catalogue.interactions(dataset, self.weights)
         self._directions = _unit_rows(self._profiles).T.tocsr()
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Weights of the nearest users, shape (requests, items)."""
         cosines = _unit_rows(self.catalogue.profiles(requests, self.weights)) @ self._directions
         cosines.data = settle(cosines.data)
         return settle((keep_largest(cosines, self.neighbours) @ self._profiles).toarray())
@@ -86,5 +82,4 @@ def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
     parts: Any = (matrix.data / np.repeat(lengths, sizes), matrix.indices, matrix.indptr)
-    unit: csr_array[np.float64] = csr_array(parts, shape=matrix.shape)
-    return unit
+    return csr_array(parts, shape=matrix.shape)

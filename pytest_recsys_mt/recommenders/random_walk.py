@@ -44,7 +44,6 @@ class RP3Beta(ScoringRecommender):
         )
 
     def learn(self, dataset: Dataset, seed: int) -> None:
-        """Walk from every item, and keep where most of it ends."""
         users = self.catalogue.interactions(dataset, self.weights)
         items = users.T.tocsr()
         weighed = np.bincount(users.indices, weights=users.data, minlength=items.shape[0])
@@ -65,7 +64,6 @@ class RP3Beta(ScoringRecommender):
         self._walks: csr_array[np.float64] = vstack(kept, format="csr")
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Where walks from the history end, shape (requests, items)."""
         profiles = self.catalogue.profiles(requests, self.weights)
         return settle((profiles @ self._walks).toarray())
 
@@ -75,5 +73,4 @@ def _steps(rows: csr_array[np.float64], power: float) -> csr_array[np.float64]:
     owners = np.repeat(np.arange(rows.shape[0]), sizes)
     totals = np.bincount(owners, weights=rows.data, minlength=rows.shape[0])
     parts: Any = ((rows.data / totals[owners]) ** power, rows.indices, rows.indptr)
-    steps: csr_array[np.float64] = csr_array(parts, shape=rows.shape)
-    return steps
+    return csr_array(parts, shape=rows.shape)

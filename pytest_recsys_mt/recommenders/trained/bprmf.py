@@ -59,7 +59,6 @@ class BPRMF(TrainedRecommender):
     length: int = 0
 
     def build(self, training: Training) -> Network:
-        """User and item vectors."""
         return _Factors(training.users, len(training.items), self.dim)
 
 

@@ -54,7 +54,6 @@ class FM(TrainedRecommender):
         return people
 
     def build(self, training: Training) -> Network:
-        """A vector and a weight for each feature."""
         return Machine(training, self)
 
 
@@ -85,5 +84,4 @@ class DeepFM(FM):
         )
 
     def build(self, training: Training) -> Network:
-        """A vector and a weight for each feature, and the layers."""
         return DeepMachine(training, self)

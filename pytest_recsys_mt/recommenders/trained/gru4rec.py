@@ -51,7 +51,6 @@ class GRU4Rec(TrainedRecommender):
         )
 
     def build(self, training: Training) -> Network:
-        """Embeddings, one layer of GRU, and a projection back to the size of the embeddings."""
         return _Recurrent(self, len(training.items))
 
 

@@ -47,7 +47,6 @@ class LightGCN(TrainedRecommender):
         specs.check(self.key, *specs.at_least(1, self, "layers"))
 
     def build(self, training: Training) -> Network:
-        """Layer 0 of users and items."""
         return _Graph(training.users, len(training.items), self.dim, self.layers)
 
 

@@ -109,7 +109,6 @@ class Machine(Network):
                 yield *batch, torch.from_numpy(training.people[training.owners[chosen]])
 
     def loss(self, *batch: Tensor) -> Tensor:
-        """Cross-entropy of whether each item was chosen."""
         columns, shown, *rest = batch
         asking = self.asking(columns, rest[0] if rest else None, torch.float32)
         logits = self._logits(asking, shown)
@@ -127,7 +126,6 @@ class Machine(Network):
         people: Tensor | None,
         candidates: Tensor | None = None,
     ) -> Tensor:
-        """Scores of the whole catalogue or of some items, for histories and users."""
         asking = self.asking(columns, people, torch.float64)
         return self.every(asking) if candidates is None else self.some(asking, candidates)
 
@@ -202,11 +200,9 @@ class DeepMachine(Machine):
         return wide + torch.cat(deep, 1)
 
     def some(self, asking: Sequence[Field], candidates: Tensor) -> Tensor:
-        """Scores of some items, shape (n, c)."""
         return self._logits(asking, candidates)
 
     def pairs(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:
-        """Scores of pairs of the asking side and an item, from the machine and the layers."""
         return super().pairs(asking, item, genres) + self._deep(asking, item, genres)
 
     def _deep(self, asking: Sequence[Field], item: Field, genres: Field) -> Tensor:

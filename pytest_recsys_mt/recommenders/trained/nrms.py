@@ -62,7 +62,6 @@ class NRMS(TrainedRecommender):
         specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
-        """Word vectors, and the encoders of titles and of histories."""
         return _Encoders(training.items, self)
 
 
@@ -159,8 +158,7 @@ class _Encoders(Network):
             table = self.words_of[items[part], : int(lengths[part[-1]])]
             vectors = functional.dropout(embed(table, self.words), self.dropout, self.training)
             parts.append(self.titles(vectors, table != PAD, self.dropout))
-        encoded: Tensor = torch.cat(parts)[torch.argsort(order)]
-        return encoded
+        return torch.cat(parts)[torch.argsort(order)]
 
 
 def words(item: Item) -> list[str]:

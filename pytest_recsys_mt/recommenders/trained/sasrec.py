@@ -51,7 +51,6 @@ class SASRec(TrainedRecommender):
         specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
-        """The network; the catalogue and `length` give its size."""
         return _Transformer(self, len(training.items))
 
 
@@ -106,8 +105,7 @@ class _Transformer(Network):
         return out
 
     def score(self, columns: Tensor) -> Tensor:
-        scores: Tensor = self.states(columns)[:, -1] @ self.items.T
-        return scores
+        return self.states(columns)[:, -1] @ self.items.T
 
 
 class _Block(nn.Module):

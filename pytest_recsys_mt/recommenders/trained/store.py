@@ -93,9 +93,7 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         return None
     own = network.state_dict()
-    if {name: value.shape for name, value in weights.items()} != {
-        name: value.shape for name, value in own.items()
-    }:
+    if weights.keys() != own.keys() or any(weights[name].shape != own[name].shape for name in own):
         return None
     network.load_state_dict(weights)
     network.eval()

@@ -211,7 +211,10 @@ class Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
 
         Removing rare users makes items rare, and the reverse, so both are removed until all have
-        `least` interactions. Removed items leave the catalogue too. DataError if nothing stays.
+        `least` interactions. Removed items leave the catalogue too.
+
+        Raises:
+            DataError: If nothing stays.
         """
         frame, before = self.interactions, -1
         while len(frame) != before:

@@ -84,7 +84,9 @@ def load(
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
     """The folder of a dataset of `NAMES`, downloaded if missing; None for the embedded one.
-    DataError if it cannot be downloaded, or must be obtained by hand.
+
+    Raises:
+        DataError: If it cannot be downloaded, or must be obtained by hand.
     """
     if name == "mini":
         return None

@@ -147,8 +147,8 @@ def _together(group: tuple[Item, ...]) -> Item:
     attributes: dict[str, Any] = {}
     for item in group:
         for name, value in item.attributes.items():
-            if names_of(value) and name not in attributes:
-                attributes[name] = value
+            if names_of(value):
+                attributes.setdefault(name, value)
     return replace(group[0], attributes=attributes)
 
 

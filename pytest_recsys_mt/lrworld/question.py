@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -196,11 +196,8 @@ def save(
 
 def write_lines(lines: Iterable[str], path: Path | str) -> None:
     """Write lines completely or not at all; `DataError` if the file cannot be written."""
-    try:
-        with written_whole(Path(path)) as stream:
-            stream.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    with written_or(DataError, Path(path)) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
 
 
 def load(path: Path | str) -> tuple[Question, ...]:

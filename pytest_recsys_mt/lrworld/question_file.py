@@ -107,5 +107,5 @@ class QuestionFile:
         words = {(each.measure, each.domain) for each in self.questions}
         measures = measures_of(self._family)
         fitting = [each for each in measures if (each.name, each.domain) in words]
-        # The first measure of a name stays: later ones come earlier here.
+        # Backwards, so that the first measure of a kind stays.
         return {measure.name: measure for measure in (*fitting, *measures)[::-1]}

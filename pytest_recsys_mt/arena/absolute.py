@@ -129,10 +129,5 @@ def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats]:
         rows.append(row)
         numbers.append(scores)
     table = np.array(numbers, np.float64).reshape(-1, 2)
-    effects = Effects(
-        rows=np.array(rows, np.intp),
-        effect=table[:, 0] - table[:, 1],
-        reach=(-1.0, 1.0),
-        errors=errors,
-    )
-    return effects, table
+    lead = table[:, 0] - table[:, 1]
+    return Effects(np.array(rows, np.intp), lead, (-1.0, 1.0), errors=errors), table

@@ -7,6 +7,7 @@ assay sensitivity (ICH E10, 2000, section 1.5).
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -91,16 +92,10 @@ def _off_topic(
     good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
 ) -> tuple[Item, ...]:
     known = arena.ours.context.items
-    met = {
-        genre
-        for rating in asked.request.history
-        for genre in genres_of(known.get(rating.item.id, rating.item))
-    }
-    others = [
-        name
-        for name in sorted(known)
-        if (genres := genres_of(known[name])) and met.isdisjoint(genres)
-    ]
+    history = [known.get(rating.item.id, rating.item) for rating in asked.request.history]
+    met = {genre for item in history for genre in genres_of(item)}
+    genres = {name: genres_of(item) for name, item in known.items()}
+    others = [name for name in sorted(genres) if genres[name] and met.isdisjoint(genres[name])]
     return _drawn(len(good), others, arena, asked, rng)
 
 
@@ -116,17 +111,11 @@ def _drawn(
     size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator
 ) -> tuple[Item, ...]:
     met = asked.request.known.union(asked.past, asked.relevant)
-    known = arena.ours.context.items
-    found: list[Item] = []
-    for at in rng.permutation(len(names)):
-        if len(found) == size:
-            break
-        name = names[int(at)]
-        if name not in met:
-            found.append(known[name])
+    order = (names[int(at)] for at in rng.permutation(len(names)))
+    found = list(islice((name for name in order if name not in met), size))
     if len(found) < size:
         raise NotApplicable("the catalogue has too few other items for a bad list")
-    return tuple(found)
+    return tuple(arena.ours.context.items[name] for name in found)
 
 
 CONTROLS: Mapping[str, Control] = MappingProxyType(
@@ -166,7 +155,7 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
             f"there is no control {control!r} of judges; {choices(control, CONTROLS)}"
         )
     given = CONTROLS[control]
-    of_aspect = "" if aspect == OVERALL else f":{aspect}"
+    of_aspect, within = ("", "") if aspect == OVERALL else (f":{aspect}", f" in {aspect}")
     claim = Claim(
         f"judge_sees:{control}{of_aspect}",
         "at least",
@@ -177,7 +166,6 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
     effects = lambda heard: heard.effects((-1.0, 1.0), aspect, effect=good_wins)
     verdict = tested(claim, control, questions, effects)
     power = verdict.estimate or 0.0
-    within = "" if aspect == OVERALL else f" in {aspect}"
     if power <= -least:
         return explained(verdict, f"it prefers {given.bad}{within}, by {-power:.2f}")
     return explained(

@@ -54,11 +54,7 @@ _FORM = {
 
 def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Prompt:
     """The prompt for all aspects at once."""
-    names = [aspect.name for aspect in comparison.aspects]
-    parts = [*_opening(comparison, profile), _statements(comparison.aspects)]
-    parts.append(_asked("compare", form, names))
-    schema = _schema(names, _WINNER_FIELD) if form == "json" else None
-    return Prompt((Message("user", "\n\n".join(parts)),), schema=schema)
+    return _whole("compare", _opening(comparison, profile), comparison.aspects, form)
 
 
 def comparison_choice(comparison: Comparison, profile: str, aspect: Aspect | None) -> Prompt:
@@ -74,10 +70,7 @@ def comparison_choice(comparison: Comparison, profile: str, aspect: Aspect | Non
 
 def showing_prompt(showing: Showing, profile: str, form: Form) -> Prompt:
     """The prompt that asks for scores of one list in all aspects."""
-    names = [aspect.name for aspect in showing.aspects]
-    parts = [*_alone(showing, profile), _statements(showing.aspects), _asked("rate", form, names)]
-    schema = _schema(names, _SCORE_FIELD) if form == "json" else None
-    return Prompt((Message("user", "\n\n".join(parts)),), schema=schema)
+    return _whole("rate", _alone(showing, profile), showing.aspects, form)
 
 
 def showing_choice(showing: Showing, profile: str, aspect: Aspect | None) -> Prompt:
@@ -98,6 +91,14 @@ def profile_prompt(request: Request) -> Prompt:
     """The prompt that asks for a description of a user, once for all comparisons."""
     parts = [_DESCRIBE, *_facts(request), _history(request)]
     return Prompt((Message("user", "\n\n".join(parts)),))
+
+
+def _whole(task: str, opening: Sequence[str], aspects: Sequence[Aspect], form: Form) -> Prompt:
+    fields = [*(aspect.name for aspect in aspects), OVERALL]
+    parts = "\n\n".join([*opening, _statements(aspects), _asked(task, form, fields)])
+    return Prompt(
+        (Message("user", parts),), schema=_schema(fields, task) if form == "json" else None
+    )
 
 
 def _opening(comparison: Comparison, profile: str) -> list[str]:
@@ -160,37 +161,31 @@ def _described(item: Item) -> str:
 
 
 def _statements(aspects: Sequence[Aspect]) -> str:
+    if not aspects:
+        return "Weigh what matters to you."
     lines = [f"- {aspect.name}: {aspect.statement}" for aspect in aspects]
-    return (
-        "\n".join(["The statements to weigh:", *lines]) if lines else "Weigh what matters to you."
-    )
+    return "\n".join(["The statements to weigh:", *lines])
 
 
-def _asked(task: str, form: Form, names: Sequence[str]) -> str:
-    fields = [*names, OVERALL]
+def _asked(task: str, form: Form, fields: Sequence[str]) -> str:
     if form == "lines":
         return "\n".join([_FORM[task, form], *(f"{name}:" for name in fields)])
     return f"{_FORM[task, form]} The fields, in this order: {', '.join(fields)}."
 
 
-_WINNER_FIELD: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "reason": {"type": "string"},
-        "winner": {"type": "string", "enum": list(WINNERS)},
-    },
-    "required": ["reason", "winner"],
-    "additionalProperties": False,
-}
-_SCORE_FIELD: Mapping[str, object] = {"type": "number"}
+def _schema(fields: Sequence[str], task: str) -> dict[str, Any]:
+    """The JSON schema of an answer."""
+    reason, winner = {"type": "string"}, {"type": "string", "enum": list(WINNERS)}
+    compared = task == "compare"
+    value = _object({"reason": reason, "winner": winner}) if compared else {"type": "number"}
+    return _object(dict.fromkeys(fields, value))
 
 
-def _schema(names: Sequence[str], field: Mapping[str, object]) -> dict[str, Any]:
-    """The JSON schema of an answer; all fields are required, as strict endpoints demand."""
-    fields = [*names, OVERALL]
+def _object(properties: Mapping[str, object]) -> dict[str, Any]:
+    """A JSON schema that requires all fields, as strict endpoints demand."""
     return {
         "type": "object",
-        "properties": {name: dict(field) for name in fields},
-        "required": fields,
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }

@@ -60,12 +60,7 @@ class LanguageJudge:
         return self._ask(comparisons, comparison_prompt, comparison_choice, read_judgement, failed)
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
-        """The scores, one appraisal per list, in their order.
-
-        Raises:
-            LimitReachedError: If a limit of the run is reached.
-            RecommenderError: If a user could not be described.
-        """
+        """The scores, one appraisal per list, in their order; raises as `judge`."""
         failed = lambda error: Appraisal(None, error=error)
         return self._ask(showings, showing_prompt, showing_choice, read_appraisal, failed)
 
@@ -82,14 +77,12 @@ class LanguageJudge:
     ) -> list[Answer]:
         """The answer to each question, or why there is none; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
-        prompts: list[list[Prompt]] = []
-        for place, profile in enumerate(profiles):
-            question = questions[place]
-            if self._texts.scores_choices:
-                each = (*question.aspects, None)
-                prompts.append([choice(question, profile, aspect) for aspect in each])
-            else:
-                prompts.append([whole(question, profile, self._form)])
+        prompts = [
+            [choice(question, profile, aspect) for aspect in (*question.aspects, None)]
+            if self._texts.scores_choices
+            else [whole(question, profile, self._form)]
+            for question, profile in zip(questions, profiles, strict=True)
+        ]
         said: dict[int, Answer] = {}
         for replicate in sorted({question.replicate for question in questions}):
             places = [at for at, each in enumerate(questions) if each.replicate == replicate]
@@ -102,10 +95,8 @@ class LanguageJudge:
                 if self._texts.scores_choices:
                     names = [*(aspect.name for aspect in questions[at].aspects), OVERALL]
                     texts = [f"{name}: {text}" for name, text in zip(names, texts, strict=True)]
-                whole_text = "\n".join(texts)
-                said[at] = (
-                    read(whole_text, questions[at].aspects) if error is None else failed(error)
-                )
+                told = "\n".join(texts)
+                said[at] = read(told, questions[at].aspects) if error is None else failed(error)
         return [said[at] for at in range(len(questions))]
 
     def _profiles(self, requests: Sequence[Request]) -> list[str]:

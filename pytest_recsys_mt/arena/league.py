@@ -17,7 +17,7 @@ from pytest_recsys_mt.arena.bench import Bench
 from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect
 from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.pairing import order_of
-from pytest_recsys_mt.arena.standings import SCORE, Standings, Table, offline_metrics
+from pytest_recsys_mt.arena.standings import SCORE, Standings, Table, mean_known, offline_metrics
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
@@ -52,15 +52,9 @@ class League:
 
     def arena(self, one: str, other: str) -> Arena:
         """Two of the recommenders, with the judge."""
-        return Arena(
-            self.systems[one],
-            self.systems[other],
-            self.bench,
-            self.aspects,
-            self.seed,
-            (one, other),
-            self.design,
-        )
+        ours, theirs = self.systems[one], self.systems[other]
+        names = (one, other)
+        return Arena(ours, theirs, self.bench, self.aspects, self.seed, names, self.design)
 
     def order(self, aspect: str = OVERALL, *, calls: float = 0.5) -> tuple[list[str], int]:
         """The order of the recommenders, from the pairs that tell most of it (see `pairing`).
@@ -221,7 +215,6 @@ def _offline(league: League) -> dict[str, list[float | None]]:
     names = list(league.systems)
     for at, name in enumerate(names):
         arena = league.arena(name, names[at - 1])
-        given = [each.score() for each in rated(arena, league.systems[name].sample().asked)]
-        known = [score for score in given if score is not None]
-        means.append(sum(known) / len(known) if known else None)
+        given = rated(arena, league.systems[name].sample().asked)
+        means.append(mean_known(each.score() for each in given))
     return {**metrics, SCORE: means}

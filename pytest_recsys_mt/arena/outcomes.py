@@ -36,9 +36,8 @@ class Outcomes:
     first: Floats  # how far the two prefer the list shown first, ``(n,)`` in [-1, 1]
     errors: Mapping[str, int]
     unclear: tuple[str, ...]  # the judged users of whom a judgement could not be read
-    unknown: tuple[
-        int, ...
-    ]  # before which clear user each one stands who is unclear or has no list
+    # Before which clear user each one stands who is unclear or has no list.
+    unknown: tuple[int, ...]
 
     @property
     def mean(self) -> Bets:
@@ -108,6 +107,7 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
     both = [order for comparison in shown for order in (comparison, comparison.turned)]
     judgements = arena.bench.judged(both)
     rows, each, unread, first = [], [], [], []
+    clear, unclear = list[str](), list[str]()
     errors = Counter[str]()
     for row, (one, two) in enumerate(zip(judgements[::2], judgements[1::2], strict=True)):
         failed = one.error or two.error
@@ -119,9 +119,7 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         each.append([[float(said == winner) for winner in ("A", "tie", "B")] for said in own])
         unread.append(own.count(None) / 2)
         first.append((POINTS[one.winner(aspect)] + POINTS[two.winner(aspect)]) / 2)
-    users = [pairs.source[row].user for row in rows]
-    clear = [user for user, share in zip(users, unread, strict=True) if not share]
-    unclear = [user for user, share in zip(users, unread, strict=True) if share]
+        (unclear if None in own else clear).append(pairs.source[row].user)
     return Outcomes(
         np.array(rows, np.intp),
         np.array(each, np.float64).reshape(-1, 2, 3),

@@ -90,5 +90,4 @@ def _covariance(first: Floats, second: Floats, found: Floats) -> Floats:
     weight = met * chance * (1 - chance)
     both = weight + weight.T
     curve: Floats = np.diag(both.sum(axis=1)) - both
-    inverse: Floats = np.linalg.pinv(curve).astype(np.float64)
-    return inverse
+    return np.linalg.pinv(curve).astype(np.float64)

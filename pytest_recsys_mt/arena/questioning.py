@@ -102,20 +102,17 @@ class Questioning:
         self._said |= {user: [next(judgements) for _ in own] for user, own in asked}
         rows: list[int] = []
         heard: list[Sequence[Judgement]] = []
-        errors = Counter[str]()
+        left, errors = Counter[str](), Counter[str]()
         for row, ours in enumerate(pairs.source):
             said = self._said.get(ours.user, ())
             wrong = next((each.error for each in said if each.error), None)
-            if wrong is not None:
+            if ours.user in self._not_applicable:
+                left[self._not_applicable[ours.user]] += 1
+            elif wrong is not None:
                 errors[wrong] += 1
             elif said:
                 rows.append(row)
                 heard.append(said)
-        left = Counter(
-            self._not_applicable[ours.user]
-            for ours in pairs.source
-            if ours.user in self._not_applicable
-        )
         return Heard(rows, heard, left, errors)
 
 

@@ -108,12 +108,10 @@ class Standings:
         figures: dict[str, float | str] = {}
         for rank, name in enumerate(self.ranking, 1):
             at = table.names.index(name)
-            value, bounds = float(strength[at]), (float(low[at]), float(high[at]))
-            figures[f"{rank}. {name}"] = f"{value:.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}]"
+            value, least, most = float(strength[at]), float(low[at]), float(high[at])
+            figures[f"{rank}. {name}"] = f"{value:.3f} [{least:.3f}, {most:.3f}]"
             known = {metric: values[at] for metric, values in self.metrics.items()}
-            systems.append(
-                {"name": name, "strength": value, "low": bounds[0], "high": bounds[1], **known}
-            )
+            systems.append({"name": name, "strength": value, "low": least, "high": most, **known})
         figures["advantage of the first place"] = f"{place:.3f} [{low[-1]:.3f}, {high[-1]:.3f}]"
         unclear = [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
         figures["pairs not clear"] = ", ".join(unclear) or "none"
@@ -199,7 +197,11 @@ def _mean_of(metric: Metric, answers: Answers) -> float | None:
     sample = answers.sample()
     if too_many_unread(sample, answers.context):
         return None
-    values = [metric(asked, answers.context) for asked in sample.asked]
+    return mean_known(metric(asked, answers.context) for asked in sample.asked)
+
+
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are not None; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

@@ -89,6 +89,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
     DataError if the address cannot be reached, the file is cut off or too long, or its digest differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
+    too_long = f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"
     if digest is None:
         with _open(url + ".md5", help_text) as response:
             text = response.read(4096).decode("ascii", "replace")
@@ -103,14 +104,14 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
         with os.fdopen(handle, "wb") as sink, _open(url, help_text) as response:
             length = _length(response, url, help_text)
             if length > most:
-                raise _too_long(url, most, help_text)
+                raise DataError(too_long)
             done = 0
             with tqdm(
                 desc=target.name, total=length or None, unit="B", unit_scale=True, disable=None
             ) as progress:
                 while chunk := _chunk(response, url, help_text):
                     if done + len(chunk) > most:
-                        raise _too_long(url, most, help_text)
+                        raise DataError(too_long)
                     sink.write(chunk)
                     total.update(chunk)
                     done += len(chunk)
@@ -146,12 +147,6 @@ def _length(response: HTTPResponse, url: str, help_text: str) -> int:
             f"server, or a proxy before it, is broken; try again later, or {help_text}"
         )
     return int(said)
-
-
-def _too_long(url: str, most: int, help_text: str) -> DataError:
-    return DataError(
-        f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"
-    )
 
 
 def _chunk(response: HTTPResponse, url: str, help_text: str) -> bytes:

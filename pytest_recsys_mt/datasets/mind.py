@@ -64,20 +64,15 @@ class MindDataset(Dataset):
 
 def load(folder: Path, name: str) -> MindDataset:
     """Read a folder of this format, as `loading.Format` says; a file without labels is refused."""
-    return _load(folder, [folder], name)
+    return _load([""], folder, name)
 
 
-def _load_both(size: str, folder: Path, name: str) -> MindDataset:
-    return _load(folder, [folder / f"MIND{size}_{part}" for part in PARTS], name)
-
-
-def _load(folder: Path, parts: Sequence[Path], name: str) -> MindDataset:
+def _load(parts: Sequence[str], folder: Path, name: str) -> MindDataset:
     items: dict[str, Item] = {}
     for part in reversed(parts):
-        items = items | _catalogue(part / "news.tsv")
-    impressions = joined(
-        [_impressions(read(part / "behaviors.tsv", _BEHAVIORS), items) for part in parts]
-    )
+        items |= _catalogue(folder / part / "news.tsv")
+    files = [folder / part / "behaviors.tsv" for part in parts]
+    impressions = joined([_impressions(read(file, _BEHAVIORS), items) for file in files])
     clicks = _clicks(impressions)
     if clicks.empty:
         raise DataError(f"folder {str(folder)!r}: no impression or history has a click")
@@ -206,7 +201,7 @@ FORMATS = (
         Format(
             f"MIND{size} with training and validation set",
             tuple(f"MIND{size}_{part}/{file}" for part in PARTS for file in FILES),
-            partial(_load_both, size),
+            partial(_load, [f"MIND{size}_{part}" for part in PARTS]),
         )
         for size in ("small", "large")
     ),

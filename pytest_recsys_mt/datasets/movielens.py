@@ -181,7 +181,11 @@ def load_csv(folder: Path, name: str) -> Dataset:
         tags = films.frequent_tags(given.frame)
     items = films.catalogue(movies, tags)
     if (folder / "links.csv").is_file():
-        items = metadata.with_metadata(items, _links(folder / "links.csv"))
+        links = read(folder / "links.csv", _csv({"item": "integer", "imdb": "integer"}))
+        links.refuse_repeats("item")
+        pairs = links.frame.itertuples(index=False)
+        known = {str(item): metadata.imdb_id(imdb) for item, imdb in pairs}
+        items = metadata.with_metadata(items, known)
     items = with_pictures(with_listing(items, folder), folder)
     return _made(name, items, read(folder / "ratings.csv", _csv(_RATINGS)), HALF_STARS)
 
@@ -195,12 +199,6 @@ def _made(
 ) -> Dataset:
     kept = checked(ratings, items, scale)
     return Dataset(name, items, kept, scale, users or {}, family="movielens")
-
-
-def _links(path: Path) -> dict[str, str]:
-    links = read(path, _csv({"item": "integer", "imdb": "integer"}))
-    links.refuse_repeats("item")
-    return {str(item): metadata.imdb_id(imdb) for item, imdb in links.frame.itertuples(index=False)}
 
 
 def _users_1m(path: Path) -> dict[str, dict[str, str]]:

@@ -40,11 +40,8 @@ class Settings:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Settings":
-        """The settings that texts name, each ``name=value``, the others as by default.
-
-        Raises:
-            DataError: If there is no such setting, it is given twice, or it has no such value. The
-                text names the nearest one.
+        """The settings that texts name, each ``name=value``, the others as by default. DataError,
+        which names the nearest one, if there is none such, it is given twice, or it has no such value.
         """
         known: dict[str, type] = {each.name: type(each.default) for each in fields(cls)}
         values: dict[str, object] = {}

@@ -62,8 +62,7 @@ class Histories:
     @cached_property
     def lengths(self) -> Ints:
         """Interactions of each user, shape (users,)."""
-        lengths: Ints = np.diff(self.starts)
-        return lengths
+        return np.diff(self.starts)
 
     @cached_property
     def popularity(self) -> Ints:
@@ -107,8 +106,7 @@ class Histories:
 
     def of_user(self, user: int) -> Ints:
         """Columns of a user's items, oldest first."""
-        own: Ints = self.columns[self.starts[user] : self.starts[user + 1]]
-        return own
+        return self.columns[self.starts[user] : self.starts[user + 1]]
 
     def latest(self, user: int, length: int, without: int = -1) -> Ints:
         """Columns of a user's latest items with a title, oldest first."""
@@ -149,8 +147,8 @@ def _together(group: tuple[Item, ...]) -> Item:
     attributes: dict[str, Any] = {}
     for item in group:
         for name, value in item.attributes.items():
-            if names_of(value) and name not in attributes:
-                attributes[name] = value
+            if names_of(value):
+                attributes.setdefault(name, value)
     return replace(group[0], attributes=attributes)
 
 

@@ -61,15 +61,13 @@ def fact(item: Item, kind: Kind, namesakes: Sequence[Item] = ()) -> Fact:
     """
     if not kind.needs:
         return Fact((item.label,), frozenset({form(item.label)}))
-    names = shown = names_of(item.attributes.get(kind.needs[0]))
-    if kind.name == "cast":
-        shown = names[:LEADS]
-    elif kind.name == "leaf":
-        shown = names[-1:]
-    elif kind.name == "root":
-        shown = names[:1]
-    elif kind.name == "intermediate":
-        shown = names[-2:-1] if len(names) > 2 else ()
+    names = names_of(item.attributes.get(kind.needs[0]))
+    shown = {
+        "cast": names[:LEADS],
+        "leaf": names[-1:],
+        "root": names[:1],
+        "intermediate": names[1:-1][-1:],
+    }.get(kind.name, names)
     true = {
         form(name)
         for each in (item, *namesakes)
@@ -104,12 +102,11 @@ def knowledge_questions(
     for window in windows(histories, known, shown, settings.history, rng):
         pool, own = values, ()
         if kind.name in ITSELF:
-            open_ = known.copy()
-            open_[histories.of_user(window.user)] = False
+            others, open_ = histories.of_user(window.user), known.copy()
+            open_[others] = False
             pool = np.flatnonzero(open_)
             # Products share pictures, so another item may have the text of one that the user has, or
             # of a namesake of one, which the user may have meant.
-            others = histories.of_user(window.user)
             own = tuple(
                 one for column in others[others != window.target] for one in facts[column].true
             )
@@ -122,6 +119,7 @@ def knowledge_questions(
         options = choose(rng, kind.options, window.target, pool, text, own, matched)
         if options is None:
             continue
+        target = histories.items[window.target]
         draft: Draft = {
             **options.fields,
             "behind": Behind(
@@ -133,10 +131,7 @@ def knowledge_questions(
                 "history": tuple(_text(histories.items[column], kind) for column in window.history)
             },
             "popularity": float(histories.popularity[window.target]),
-            "evidence": {
-                "item": histories.items[window.target].id,
-                "label": histories.items[window.target].label,
-            },
+            "evidence": {"item": target.id, "label": target.label},
         }
         if kind.name == "image":
             latest = histories.items[window.history[-1]]

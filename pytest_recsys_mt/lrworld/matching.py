@@ -34,24 +34,16 @@ def item_to_users(
     if not (len(items) and len(asked)):
         return
     users, people = embeddings.users[asked], embeddings.people[asked]
+    matched = matched_of(settings, histories.lengths)
     for item in prototypes(embeddings.items, items, settings.clusters, TRIED * count, rng).tolist():
-        scores = cosines(embeddings.items[[item]], users)[0]
+        ranked = Ranked(item, people, cosines(embeddings.items[[item]], users)[0])
 
         def text(user: int, item: int = item) -> str:
             return histories.user_text(user, settings.history, without=item)
 
         shown = {"target": histories.item_text(item)}
         behind = partial(behind_users, histories, settings.history, np.array([item]), without=item)
-        yield from ask(
-            Ranked(item, people, scores),
-            kind,
-            LEAST,
-            rng,
-            shown,
-            text,
-            behind,
-            matched=matched_of(settings, histories.lengths),
-        )
+        yield from ask(ranked, kind, LEAST, rng, shown, text, behind, matched=matched)
 
 
 def user_to_items(
@@ -66,6 +58,8 @@ def user_to_items(
     asked = np.flatnonzero(histories.asked_users[embeddings.people])
     if not len(asked):
         return
+    text, popularity = histories.item_text, histories.popularity
+    matched = matched_of(settings, popularity)
     for row in prototypes(embeddings.users, asked, settings.clusters, TRIED * count, rng).tolist():
         user = int(embeddings.people[row])
         pool = histories.asked_items.copy()
@@ -74,14 +68,9 @@ def user_to_items(
         if not len(items):
             continue
         scores = cosines(embeddings.users[[row]], embeddings.items[items])[0]
+        ranked = Ranked(user, items, scores)
+        shown = {"history": histories.user_texts(user, settings.history)}
+        behind = partial(behind_items, histories.latest(user, settings.history))
         yield from ask(
-            Ranked(user, items, scores),
-            kind,
-            LEAST,
-            rng,
-            {"history": histories.user_texts(user, settings.history)},
-            histories.item_text,
-            partial(behind_items, histories.latest(user, settings.history)),
-            popularity=histories.popularity,
-            matched=matched_of(settings, histories.popularity),
+            ranked, kind, LEAST, rng, shown, text, behind, popularity=popularity, matched=matched
         )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -185,10 +185,8 @@ def save(
     """Write questions as lines of JSON, completely or not at all, in place of an existing file.
 
     The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``,
-    plain JSON; each further line holds one question. Equal questions give equal files.
-
-    Raises:
-        DataError: If the file cannot be written.
+    plain JSON; each further line holds one question. Equal questions give equal files. DataError if
+    the file cannot be written.
     """
     lines = [_canonical(dataclasses.asdict(question)) for question in questions]
     about: dict[str, Any] = {"schema": SCHEMA, "seed": seed, "settings": dict(settings or {})}
@@ -198,11 +196,8 @@ def save(
 
 def write_lines(lines: Iterable[str], path: Path | str) -> None:
     """Write lines completely or not at all; `DataError` if the file cannot be written."""
-    try:
-        with written_whole(Path(path)) as stream:
-            stream.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    with written_or(DataError, Path(path)) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
 
 
 def load(path: Path | str) -> tuple[Question, ...]:

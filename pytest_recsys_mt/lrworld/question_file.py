@@ -76,11 +76,8 @@ class QuestionFile:
         }
 
     def of(self, measure: Measure) -> tuple[Question, ...]:
-        """The questions of a measure.
-
-        Raises:
-            NotApplicable: If it has none; data without a format are asked once, as the first
-                measure that fits.
+        """The questions of a measure; NotApplicable if it has none. Data without a format are asked
+        once, as the first measure that fits.
         """
         if self._family not in ("", measure.dataset):
             raise NotApplicable(
@@ -110,7 +107,5 @@ class QuestionFile:
         words = {(each.measure, each.domain) for each in self.questions}
         measures = measures_of(self._family)
         fitting = [each for each in measures if (each.name, each.domain) in words]
-        found: dict[str, Measure] = {}
-        for measure in (*fitting, *measures):
-            found.setdefault(measure.name, measure)
-        return found
+        # Backwards, so that the first measure of a kind stays.
+        return {measure.name: measure for measure in (*fitting, *measures)[::-1]}

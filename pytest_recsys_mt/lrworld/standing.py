@@ -55,14 +55,10 @@ class Standing:
         """Interactions with what each option stands for; of a user, theirs."""
         if behind.users:
             return [float(self.histories.lengths[user]) for user in behind.users]
-        own = set() if behind.asker == NOBODY else {*self.histories.of_user(behind.asker).tolist()}
-        return [
-            float(
-                sum(self.histories.popularity[group].sum() for group in groups)
-                - sum(column in own for group in groups for column in group.tolist())
-            )
-            for groups in behind.options
-        ]
+        counts = self.histories.popularity.copy()
+        if behind.asker != NOBODY:
+            counts[self.histories.of_user(behind.asker)] -= 1
+        return [float(sum(counts[group].sum() for group in groups)) for groups in behind.options]
 
     def nearness(self, behind: Behind) -> list[float]:
         """The mean cosine of each option to the items shown, by who has them (itemknn)."""
@@ -91,7 +87,6 @@ class Standing:
         owners = [self.owners(group) for group in groups]
         starts = np.cumsum([0, *map(len, owners)])
         ones = np.ones(starts[-1], dtype=np.int32)
-        rows: csr_array[Any] = csr_array(
+        return csr_array(
             (ones, np.concatenate(owners), starts), shape=(len(groups), self.histories.users)
         )
-        return rows

@@ -33,20 +33,13 @@ def rule_questions(
             f"{settings.confidence:g}"
         )
     starts = np.searchsorted(found.antecedent, np.arange(len(asked) + 1))
+    text, matched = histories.item_text, matched_of(settings, histories.popularity)
     for row in usable[_rounds(found.antecedent[usable], rng)]:
         item, right = int(found.antecedent[row]), int(found.consequent[row])
         pool = asked.copy()
         pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
-        target = histories.item_text(item)
-        options = choose(
-            rng,
-            kind.options,
-            right,
-            np.flatnonzero(pool),
-            histories.item_text,
-            taken=(target,),
-            matched=matched_of(settings, histories.popularity),
-        )
+        target = text(item)
+        options = choose(rng, kind.options, right, np.flatnonzero(pool), text, (target,), matched)
         if options is not None:
             yield {
                 **options.fields,
@@ -69,6 +62,7 @@ def similar_items(
     """Which item the same users have."""
     targets = _targets(histories.asked_items, count, rng)
     by_item = histories.by_user.T.tocsr()
+    matched = matched_of(settings, histories.popularity)
     for ranked in similarities(by_item, targets, histories.asked_items):
         target = histories.item_text(ranked.target)
         yield from ask(
@@ -81,7 +75,7 @@ def similar_items(
             partial(behind_items, np.array([ranked.target])),
             taken=(target,),
             popularity=histories.popularity,
-            matched=matched_of(settings, histories.popularity),
+            matched=matched,
         )
 
 
@@ -90,24 +84,16 @@ def similar_users(
 ) -> Iterator[Draft]:
     """Which user has the same items; they are shown as their latest ones."""
     targets = _targets(histories.asked_users, count, rng)
+    least, matched = settings.similarity, matched_of(settings, histories.lengths)
+
+    def text(user: int) -> str:
+        return histories.user_text(user, settings.history)
+
     for ranked in similarities(histories.by_user, targets, histories.asked_users):
-        history = histories.user_texts(ranked.target, settings.history)
-        yield from ask(
-            ranked,
-            kind,
-            settings.similarity,
-            rng,
-            {"history": history},
-            lambda user: histories.user_text(user, settings.history),
-            partial(
-                behind_users,
-                histories,
-                settings.history,
-                histories.latest(ranked.target, settings.history),
-            ),
-            taken=(histories.user_text(ranked.target, settings.history),),
-            matched=matched_of(settings, histories.lengths),
-        )
+        shown = {"history": histories.user_texts(ranked.target, settings.history)}
+        latest, taken = histories.latest(ranked.target, settings.history), [text(ranked.target)]
+        behind = partial(behind_users, histories, settings.history, latest)
+        yield from ask(ranked, kind, least, rng, shown, text, behind, taken=taken, matched=matched)
 
 
 def ask(
@@ -161,10 +147,8 @@ def behind_users(
     histories: Histories, length: int, shown: Ints, rows: tuple[int, ...], without: int = NOBODY
 ) -> Behind:
     """Options that are users, told by their latest items."""
-    own = [histories.latest(row, length, without).tolist() for row in rows]
-    return Behind(
-        shown, tuple(tuple(np.array([column]) for column in each) for each in own), users=rows
-    )
+    own = (histories.latest(row, length, without)[:, None] for row in rows)
+    return Behind(shown, tuple(map(tuple, own)), users=rows)
 
 
 def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:

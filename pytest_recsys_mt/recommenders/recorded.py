@@ -50,11 +50,8 @@ class Recorded:
 
     @classmethod
     def from_spec(cls, spec: str) -> Recorded:
-        """The recommender in ``recorded:FILE.jsonl``.
-
-        Raises:
-            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says
-                why.
+        """The recommender in ``recorded:FILE.jsonl``; RecommenderError, which says why, if the file
+        cannot be read, or a parameter is invalid.
         """
         target, given = specs.split(spec)
         path = Path(target.removeprefix(PREFIX)).expanduser()
@@ -82,8 +79,7 @@ class Recorded:
         recording = self._recordings.get(request.user)
         if recording is None:
             raise NotApplicable(f"no question of this user is recorded in {self._name}")
-        difference = _difference(request, recording)
-        if difference:
+        if difference := _difference(request, recording):
             raise NotApplicable(f"not recorded: {difference}")
         if request.replicate >= len(recording.replies):
             raise NotApplicable(f"recorded {len(recording.replies)} times only")

@@ -93,6 +93,7 @@ def resolve(
     if colon and prefix in PREFIXES:
         return _of_prefix(prefix, spec, exact)
     target, given = specs.split(spec)
+    openai = f"(For an OpenAI model of that name write 'openai:{spec}'.)"
     if not target.strip():
         raise RecommenderError(f"the model spec {spec!r} names nothing; {_known()}")
     if shown(target) != target:
@@ -117,7 +118,7 @@ def resolve(
     if file.is_file():
         raise RecommenderError(
             f"{target!r} is not a recommender, but there is a file {str(file)!r}; name an object in it: "
-            f"'{file}:NAME'. (For an OpenAI model of that name write 'openai:{spec}'.)"
+            f"'{file}:NAME'. {openai}"
         )
     module, dot, attribute = target.rpartition(".")
     if (
@@ -127,19 +128,12 @@ def resolve(
     ):
         raise RecommenderError(
             f"{target!r} is not a recommender; did you mean '{module}:{attribute}', the object {attribute!r} "
-            f"of the module {module!r}? (For an OpenAI model of that name write 'openai:{spec}'.)"
+            f"of the module {module!r}? {openai}"
         )
     near = _near(target)
-    if near:
-        raise RecommenderError(
-            f"there is no recommender {target!r}; did you mean {near!r}? "
-            f"(For an OpenAI model of that name write 'openai:{spec}'.)"
-        )
-    if RECOMMENDER_LIKE.search(target.casefold()):
-        raise RecommenderError(
-            f"there is no recommender {target!r}; {_known()} "
-            f"(For an OpenAI model of that name write 'openai:{spec}'.)"
-        )
+    if near or RECOMMENDER_LIKE.search(target.casefold()):
+        hint = f"did you mean {near!r}?" if near else _known()
+        raise RecommenderError(f"there is no recommender {target!r}; {hint} {openai}")
     return _of_prefix("openai", f"openai:{spec}", exact)
 
 
@@ -250,10 +244,7 @@ def _near(name: str) -> str | None:
     """The recommender that a bare name misspells, if any; case and punctuation do not count."""
     offered = {*NAMES, *(point.name for point in metadata.entry_points(group=ENTRY_POINTS))}
     plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
-    close = difflib.get_close_matches(
-        re.sub(r"[\W_]", "", name).casefold(), plain, n=1, cutoff=NEAR
-    )
-    if close:
-        return plain[close[0]]
+    asked = re.sub(r"[\W_]", "", name).casefold()
+    close = [plain[found] for found in difflib.get_close_matches(asked, plain, n=1, cutoff=NEAR)]
     begun = [known for known in NAMES if len(name) > 1 and known.startswith(name.casefold())]
-    return begun[0] if begun else None
+    return next(iter(close + begun), None)

@@ -81,9 +81,8 @@ class TrainedRecommender(ScoringRecommender):
     def learn(self, dataset: Dataset, seed: int) -> None:
         """Load the network, or train it and store it in `folder`.
 
-        Raises:
-            CacheError: If it cannot be stored there.
-            RecommenderError: If training diverges, or there is no such device.
+        CacheError if it cannot be stored there; RecommenderError if training diverges, or there is no
+        such device.
         """
         self._people = self.people(dataset)
         training = Training.of(dataset, self.catalogue)
@@ -214,14 +213,11 @@ class TrainedRecommender(ScoringRecommender):
 
         Short rows repeat their last entry. c is a power of two, for the same reason as the widths.
         """
-        if not self.network.selects:
+        if not self.network.selects or any(each.candidates is None for each in requests):
             return None
-        offered: list[list[int]] = []
-        for request in requests:
-            if request.candidates is None:
-                return None
-            known = {self.catalogue.column.get(item.id, PAD) for item in request.candidates}
-            offered.append(sorted(known - {PAD}) or [0])
-        width = max(NARROWEST, *(len(row) for row in offered)) if offered else NARROWEST
+        column = self.catalogue.column
+        known = [{column.get(item.id, PAD) for item in each.candidates or ()} for each in requests]
+        offered = [sorted(row - {PAD}) or [0] for row in known]
+        width = max([NARROWEST, *map(len, offered)])
         width = 1 << (width - 1).bit_length()
         return np.array([row + row[-1:] * (width - len(row)) for row in offered], dtype=np.int64)

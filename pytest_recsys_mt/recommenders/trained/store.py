@@ -38,11 +38,8 @@ def obtain(
     """Load the weights of `network` from `folder`, or train it by `fit` and store them there.
 
     If several processes want one model, one trains and the others wait. A folder that cannot be
-    read, is cut short or was altered counts as absent: it is trained anew and replaced.
-
-    Raises:
-        CacheError: If the folder cannot be written, if others may write to it, or if its content is
-            foreign.
+    read, is cut short or was altered counts as absent: it is trained anew and replaced. CacheError
+    if the folder cannot be written, if others may write to it, or if its content is foreign.
     """
     key = key_of(identity)
     place, lock_file = folder / key, folder / f"{key}.lock"
@@ -81,9 +78,8 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
     try:
         described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
         packed = (place / WEIGHTS).read_bytes()
-        if _canonical(described["identity"]) != _canonical(identity):
-            return None
-        if described["sha256"] != hashlib.sha256(packed).hexdigest():
+        same = _canonical(described["identity"]) == _canonical(identity)
+        if not same or described["sha256"] != hashlib.sha256(packed).hexdigest():
             return None
         told = described["report"]
         report = Report(

@@ -106,7 +106,11 @@ class Arena:
         return Comparison(shown, a, b, self.aspects)
 
     def require(self, oracle: str, aspect: str) -> str:
-        """The name of an aspect of this arena; OracleError, which lists them, if there is no such."""
+        """The name of an aspect of this arena.
+
+        Raises:
+            OracleError: If there is no such aspect; the text lists the names.
+        """
         if aspect not in self.judged:
             raise OracleError(
                 f"{oracle}: there is no aspect {aspect!r}; {choices(aspect, self.judged)}"

@@ -51,7 +51,9 @@ class Bench:
     def rated(self, showings: Sequence[Showing]) -> list[Appraisal]:
         """The scores of single lists, one appraisal per list, in their order.
 
-        NotApplicable if the judge gives none; RecommenderError if it raises or violates its protocol.
+        Raises:
+            NotApplicable: If the judge gives no scores.
+            RecommenderError: If the judge raises, or violates its protocol.
         """
         rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
         rate = method_of(self.judge, "rate")

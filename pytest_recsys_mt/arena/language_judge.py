@@ -60,7 +60,12 @@ class LanguageJudge:
         return self._ask(comparisons, comparison_prompt, comparison_choice, read_judgement, failed)
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
-        """The scores, one appraisal per list, in their order; raises as `judge`."""
+        """The scores, one appraisal per list, in their order.
+
+        Raises:
+            LimitReachedError: If a limit of the run is reached.
+            RecommenderError: If a user could not be described.
+        """
         failed = lambda error: Appraisal(None, error=error)
         return self._ask(showings, showing_prompt, showing_choice, read_appraisal, failed)
 

@@ -92,8 +92,9 @@ class _Budget:
 def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
     """Unpack a zip or tar.gz file, as its content says, into an empty folder.
 
-    DataError if the archive is unsafe, encrypted, truncated or of another format; the text names
-    the member. Members unpacked before stay in `target`.
+    Raises:
+        DataError: If the archive is unsafe, encrypted, truncated or of another format; the text
+            names the member. Members unpacked before stay in `target`.
     """
     budget = _Budget(archive, limits)
     with archive.open("rb") as stream:

@@ -42,7 +42,9 @@ def obtain(
 ) -> Path:
     """The folder of a named dataset, else the archive in `directory` under its official name, which
     may have been put there by hand, else downloaded and unpacked. Processes wait for each other.
-    DataError if there is no network, the archive is not the published one, or it is unsafe.
+
+    Raises:
+        DataError: If there is no network, the archive is not the published one, or it is unsafe.
     """
     source = source or SOURCES[name]
     folder = directory / name
@@ -86,7 +88,10 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
     """Download one file of at most `most` bytes; it appears only when it is complete and verified.
 
     A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
-    DataError if the address cannot be reached, the file is cut off or too long, or its digest differs.
+
+    Raises:
+        DataError: If the address cannot be reached, the file is cut off or too long, or its digest
+            differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     too_long = f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"

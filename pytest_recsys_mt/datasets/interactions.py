@@ -19,9 +19,12 @@ def checked(
     """The interactions of a file without repeats, ready for a `Dataset`: users and items are
     categoricals of their ids as text.
 
-    `remedy` is the end of the error about the first repeat. DataError for the first row that names
-    an item outside the catalogue, has a rating off the scale, or repeats a user and an item that is
-    refused; the text names the file and the line.
+    `remedy` is the end of the error about the first repeat.
+
+    Raises:
+        DataError: For the first row that names an item outside the catalogue, has a rating off the
+            scale, or repeats a user and an item that is refused; the text names the file and the
+            line.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):

@@ -22,8 +22,10 @@ def records(
     """The records of a file, one a line, with the numbers of the lines; gzip if its name says so.
 
     `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
-    DataError if the file is damaged, or a line is too long or not a record; the text names the file
-    and the line.
+
+    Raises:
+        DataError: If the file is damaged, or a line is too long or not a record; the text names the
+            file and the line.
     """
     number = 0
     opened = gzip.open if path.suffix == ".gz" else open

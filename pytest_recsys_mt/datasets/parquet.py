@@ -31,8 +31,11 @@ def header(path: Path) -> list[str]:
 
 
 def read(path: Path, columns: tuple[Column, ...]) -> Rows:
-    """Read one file; DataError if it cannot be read, lacks a column, or has a cell of a wrong kind.
-    Places are rows, from 1.
+    """Read one file.
+
+    Raises:
+        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places
+            are rows, from 1.
     """
     names = header(path)
     found = match(names, columns, f"{str(path)!r}")

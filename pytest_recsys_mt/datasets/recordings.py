@@ -59,8 +59,9 @@ class Recording:
 def read(path: Path) -> dict[str, Recording]:
     """The questions and answers of a file, by user in the order of the file.
 
-    DataError if there is no such file, a line is malformed, or a user has two questions; the text
-    names the file and the line.
+    Raises:
+        DataError: If there is no such file, a line is malformed, or a user has two questions; the
+            text names the file and the line.
     """
     found: dict[str, Recording] = {}
     for number, row in _rows(path):

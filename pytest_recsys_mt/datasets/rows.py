@@ -119,8 +119,9 @@ def normal(header: str) -> str:
 def read(path: Path, layout: Layout) -> Rows:
     """Read one file, without the columns that the layout does not name.
 
-    DataError if the file is missing, empty, in another encoding, lacks a column, or has a row with
-    a wrong number of fields or with a field of a wrong kind.
+    Raises:
+        DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
+            with a wrong number of fields or with a field of a wrong kind.
     """
     width, columns = _positions(path, layout)
     encoding = _encoding(path, layout)

@@ -61,7 +61,10 @@ def load(
     told: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
     """Read a table, and the catalogue beside it; `told` hears of rows that repeat a user and an
-    item. DataError if a file is wrong; the text names the file and the line (for Parquet, the row).
+    item.
+
+    Raises:
+        DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
     """
     rows = _read(path, _INTERACTIONS)
     frame = rows.frame

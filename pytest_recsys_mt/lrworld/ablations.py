@@ -22,7 +22,10 @@ def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
 
     The item is drawn from all items in the histories of the questions. It is in neither the history
     nor the options, and it is not the item chosen next, so it does not affect the right answer. Its
-    place is uniform. NotApplicable if the questions show no histories, or too few different items.
+    place is uniform.
+
+    Raises:
+        NotApplicable: If the questions show no histories, or too few different items.
     """
     pool = sorted({item for question in questions for item in history(question)})
     if not pool:

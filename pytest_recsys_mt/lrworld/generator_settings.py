@@ -40,8 +40,11 @@ class Settings:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Settings":
-        """The settings that texts name, each ``name=value``, the others as by default. DataError,
-        which names the nearest one, if there is none such, it is given twice, or it has no such value.
+        """The settings that texts name, each ``name=value``, the others as by default.
+
+        Raises:
+            DataError: If there is no such setting, it is given twice, or it has no such value. The
+                text names the nearest one.
         """
         known: dict[str, type] = {each.name: type(each.default) for each in fields(cls)}
         values: dict[str, object] = {}

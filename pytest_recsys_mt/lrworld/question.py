@@ -185,8 +185,10 @@ def save(
     """Write questions as lines of JSON, completely or not at all, in place of an existing file.
 
     The first line holds ``schema``, ``digest`` (SHA-256 of the rest), ``seed`` and ``settings``,
-    plain JSON; each further line holds one question. Equal questions give equal files. DataError if
-    the file cannot be written.
+    plain JSON; each further line holds one question. Equal questions give equal files.
+
+    Raises:
+        DataError: If the file cannot be written.
     """
     lines = [_canonical(dataclasses.asdict(question)) for question in questions]
     about: dict[str, Any] = {"schema": SCHEMA, "seed": seed, "settings": dict(settings or {})}

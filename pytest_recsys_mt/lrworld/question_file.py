@@ -76,8 +76,11 @@ class QuestionFile:
         }
 
     def of(self, measure: Measure) -> tuple[Question, ...]:
-        """The questions of a measure; NotApplicable if it has none. Data without a format are asked
-        once, as the first measure that fits.
+        """The questions of a measure.
+
+        Raises:
+            NotApplicable: If it has none; data without a format are asked once, as the first
+                measure that fits.
         """
         if self._family not in ("", measure.dataset):
             raise NotApplicable(

@@ -26,8 +26,10 @@ class Tested(Protocol):
 
 
 def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
-    """The questions of a measure in a run: all of its file, or made from its data. NotApplicable as
-    in `questions_for`, or if the file has no such questions.
+    """The questions of a measure in a run: all of its file, or made from its data.
+
+    Raises:
+        NotApplicable: As in `questions_for`, or if the file has no such questions.
     """
     if recsys.question_file is not None:
         return recsys.question_file.of(measure)
@@ -42,8 +44,9 @@ def questions_for(
     """At most `count` questions of a measure, made once per process; a dataset without a family
     serves any.
 
-    NotApplicable if the data are of another family, or insufficient for the questions, or if a
-    package for training embeddings is not installed.
+    Raises:
+        NotApplicable: If the data are of another family, or insufficient for the questions, or if a
+            package for training embeddings is not installed.
     """
     if dataset.family != measure.dataset and dataset.family:
         raise NotApplicable(

@@ -132,8 +132,10 @@ class HTTPRecommender:
 
     @cached_property
     def about(self) -> About:
-        """The server's description of itself; empty if it has no ``/about``. RecommenderError if it
-        cannot be asked, or violates the contract.
+        """The server's description of itself; empty if it has no ``/about``.
+
+        Raises:
+            RecommenderError: If it cannot be asked, or violates the contract.
         """
         if self._pinned is not None:
             return About(self._pinned)

@@ -39,7 +39,9 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
 
     The file runs as a module named after its whole path, so two files with one name do not clash.
     It stays in `sys.modules`, so dataclasses and pickling work. It runs once per process.
-    RecommenderError if there is no such file or name, or the file raises.
+
+    Raises:
+        RecommenderError: If there is no such file or name, or the file raises.
     """
     file = Path(path).expanduser()
     if not file.is_file():

@@ -50,8 +50,11 @@ class Recorded:
 
     @classmethod
     def from_spec(cls, spec: str) -> Recorded:
-        """The recommender in ``recorded:FILE.jsonl``; RecommenderError, which says why, if the file
-        cannot be read, or a parameter is invalid.
+        """The recommender in ``recorded:FILE.jsonl``.
+
+        Raises:
+            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says
+                why.
         """
         target, given = specs.split(spec)
         path = Path(target.removeprefix(PREFIX)).expanduser()

@@ -117,7 +117,10 @@ class ScoringRecommender(ABC):
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn from the training interactions; `seed` is that of all draws while fitting or
-        answering. RecommenderError if a rating is not a finite number: it would spoil all its sums.
+        answering.
+
+        Raises:
+            RecommenderError: If a rating is not a finite number; one would spoil all sums it is in.
         """
         frame = dataset.interactions
         wrong = ~np.isfinite(frame["rating"].to_numpy(dtype=np.float64))

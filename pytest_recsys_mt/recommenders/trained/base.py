@@ -81,8 +81,9 @@ class TrainedRecommender(ScoringRecommender):
     def learn(self, dataset: Dataset, seed: int) -> None:
         """Load the network, or train it and store it in `folder`.
 
-        CacheError if it cannot be stored there; RecommenderError if training diverges, or there is no
-        such device.
+        Raises:
+            CacheError: If it cannot be stored there.
+            RecommenderError: If training diverges, or there is no such device.
         """
         self._people = self.people(dataset)
         training = Training.of(dataset, self.catalogue)

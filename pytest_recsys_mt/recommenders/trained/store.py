@@ -38,8 +38,11 @@ def obtain(
     """Load the weights of `network` from `folder`, or train it by `fit` and store them there.
 
     If several processes want one model, one trains and the others wait. A folder that cannot be
-    read, is cut short or was altered counts as absent: it is trained anew and replaced. CacheError
-    if the folder cannot be written, if others may write to it, or if its content is foreign.
+    read, is cut short or was altered counts as absent: it is trained anew and replaced.
+
+    Raises:
+        CacheError: If the folder cannot be written, if others may write to it, or if its content is
+            foreign.
     """
     key = key_of(identity)
     place, lock_file = folder / key, folder / f"{key}.lock"

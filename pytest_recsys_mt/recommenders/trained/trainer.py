@@ -102,7 +102,9 @@ def train(
     The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
     whole catalogue without their history. These interactions are not learned from. The seed is that
     of everything random; torch's own generators keep their state. `told` is as in `Trained`.
-    RecommenderError if the loss is not a finite number.
+
+    Raises:
+        RecommenderError: If the loss is not a finite number.
     """
     began = time.perf_counter()
     rng = np.random.default_rng([seed % 2**64, 1])

@@ -40,14 +40,9 @@ def require_html() -> None:
 
 def write_report(document: Mapping[str, object], path: Path) -> None:
     """Write the report of a record to `path`, completely or not at all."""
-    write_page(render(document), path)
-
-
-def write_page(text: str, path: Path) -> None:
-    """Write a page to `path`, completely or not at all."""
-    with written_whole(path) as stream:
+    text = render(document)
+    with written_whole(path, 0o644) as stream:
         stream.write(text)
-    path.chmod(0o644)
 
 
 def read_record(path: Path) -> dict[str, object]:

@@ -91,4 +91,4 @@ def test_whatever_shows_the_bounds_calls_them_approximate() -> None:
     assert "Approximately, with 95% confidence, " in " ".join(said(row, 0.05, 1))
     assert ("interval", "0.380 to 0.420 (approximate)") in _facts(row)
     assert "is 0.400 (approximately 0.380 to 0.420; 60 users)" in sentence(row)
-    assert "| 0.380 to 0.420 (approximate) |" in _row(row, "hits")
+    assert "0.380 to 0.420 (approximate)" in _row(row, "hits")

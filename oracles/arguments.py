@@ -1,7 +1,7 @@
 """Checks of oracle arguments, so that all oracles report errors in the same words."""
 
 import math
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from numbers import Integral
 from typing import Any
 
@@ -78,6 +78,13 @@ def whole(oracle: str, name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise OracleError(f"{oracle}: {name} must be a whole number from {least}, got {value!r}")
     return int(value)
+
+
+def one_of(oracle: str, name: str, value: Any, valid: Sequence[str]) -> None:
+    """One of two or more words."""
+    if value not in valid:
+        *others, last = map(repr, valid)
+        raise OracleError(f"{oracle}: {name} must be {', '.join(others)} or {last}, got {value!r}")
 
 
 def as_many(oracle: str, one: str, others: Sized, other: str, rest: Sized) -> None:

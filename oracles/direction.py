@@ -124,10 +124,8 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
 
     low, high = span_of(score, pairs, context)
     effects = paired_differences(pairs, context, difference, high - low)
-    if left_out:
-        note = f"{left_out} recommended items without {score.name} left out"
-        return dataclasses.replace(effects, note=note)
-    return effects
+    note = f"{left_out} recommended items without {score.name} left out" if left_out else ""
+    return dataclasses.replace(effects, note=note)
 
 
 def judge_score(

@@ -1,13 +1,15 @@
 """Faults within one answer: repeated items, items not offered, missing places."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted, is_answered
+from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
@@ -68,13 +70,9 @@ def complete_list(
     Example:
         assert complete_list(recsys.run(), margin=0.05)
     """
-    return _judge(
-        "complete_list", answers, margin, slices, _short, "too few items", silence_counts=True
-    )
-
-
-def _short(answer: Recommendation, asked: Asked, offer: Offer) -> bool:
-    return short_list(answer.items, min(asked.request.k, len(offer)))
+    short = lambda answer, asked, offer: short_list(answer.items, min(asked.request.k, len(offer)))
+    fault = "too few items"
+    return _judge("complete_list", answers, margin, slices, short, fault, silence_counts=True)
 
 
 def _judge(
@@ -88,25 +86,18 @@ def _judge(
     silence_counts: bool = False,
 ) -> Verdict:
     def measure(sample: Sample, context: Context) -> Effects:
-        # Users without any answer can only be too short.
-        rows = [
-            row for row, asked in enumerate(sample.asked) if silence_counts or is_answered(asked)
-        ]
-        users = len(rows)
-        effect, shown = np.zeros(users), np.zeros(users, np.intp)
-        for place, asked in enumerate(sample.asked[row] for row in rows):
+        def fault_and_place(asked: Asked) -> tuple[float, int]:
+            # Users without any answer can only be too short.
+            if not (silence_counts or is_answered(asked)):
+                raise Unscored(NO_ANSWER)
             offer = offer_of(asked, context)
             faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
             first = next(faults, None)
-            if first is not None:
-                effect[place], shown[place] = 1.0, first
-        return Effects(
-            rows=np.array(rows, np.intp),
-            effect=effect,
-            reach=(0.0, 1.0),
-            errors=counted(NO_ANSWER, len(sample.asked) - users),
-            shown=shown,
-        )
+            return (0.0, 0) if first is None else (1.0, first)
+
+        effects, found = scored(fault_and_place, sample.asked)
+        effect, shown = np.ascontiguousarray(found.reshape(-1, 2).T)
+        return replace(effects, effect=effect, reach=(0.0, 1.0), shown=shown.astype(np.intp))
 
     most = share(oracle, "margin", margin)
     claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}", slices=slices)

@@ -1,15 +1,16 @@
 """The same request with the same seed must get the same answer."""
 
+import dataclasses
+
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.difference import judge_mean
+from pytest_recsys_mt.oracles.judging.difference import Unscored, judge_mean, scored
 from pytest_recsys_mt.oracles.judging.effect import (
     NO_ANSWER,
     Effects,
-    counted,
     encode,
     is_answered,
     replicates_of,
@@ -53,23 +54,22 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
             f"same_answer: every answer needs its counterpart, got {replicates_of(pairs.source)} "
             f"answers of the source and {replicates_of(pairs.followup)} of the follow-up"
         )
-    rows, shares, shown = [], [], []
-    for row, (source, followup) in enumerate(zip(pairs.source, pairs.followup, strict=True)):
+
+    def share_and_first(source: Asked, followup: Asked) -> tuple[float, int]:
         if not is_answered(source, followup):
-            continue
+            raise Unscored(NO_ANSWER)
         both = zip(source.answers, followup.answers, strict=True)
         changed = [one.items != other.items for one, other in both]
-        rows.append(row)
-        shares.append(sum(changed) / len(changed))
-        shown.append(changed.index(True) if any(changed) else 0)
-    effect = np.array(shares, np.float64)
-    return Effects(
-        rows=np.array(rows, np.intp),
+        return sum(changed) / len(changed), changed.index(True) if any(changed) else 0
+
+    effects, found = scored(share_and_first, pairs.source, pairs.followup)
+    effect, shown = np.ascontiguousarray(found.reshape(-1, 2).T)
+    return dataclasses.replace(
+        effects,
         effect=effect,
         reach=(0.0, 1.0),
-        floor=np.ones(len(rows)),
+        floor=np.ones(len(effect)),
         agreement=1 - effect,
-        errors=counted(NO_ANSWER, len(pairs.source) - len(rows)),
-        shown=np.array(shown, np.intp),
+        shown=shown.astype(np.intp),
         holes=encode(pairs, context).holes,
     )

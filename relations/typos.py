@@ -3,6 +3,7 @@
 import random
 import re
 from dataclasses import dataclass
+from itertools import count
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
@@ -22,15 +23,11 @@ class Typos:
 
     def __call__(self, text: str, /) -> str:
         draws = random.Random(self.seed)
-        words = list(_WORD.finditer(text))
-        chosen = some_of(len(words), self.rate, draws)
-        parts: list[str] = []
-        start = 0
-        for number, match in enumerate(words):
-            parts.append(text[start : match.start()])
-            parts.append(_slip(match.group(), draws) if number in chosen else match.group())
-            start = match.end()
-        return "".join([*parts, text[start:]])
+        chosen = some_of(len(_WORD.findall(text)), self.rate, draws)
+        numbers = count()
+        return _WORD.sub(
+            lambda match: _slip(match[0], draws) if next(numbers) in chosen else match[0], text
+        )
 
 
 def _slip(word: str, draws: random.Random) -> str:

@@ -55,11 +55,10 @@ def p_value(mean: Mean, claim: Claim) -> float:
 
 def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise does not hold."""
-    if claim.promise == "at most":
-        return mean.p_at_least(claim.margin)
-    if claim.promise == "at least":
-        return mean.p_at_most(claim.margin)
-    return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
+    if claim.promise == "within":
+        return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
+    opposite = mean.p_at_least if claim.promise == "at most" else mean.p_at_most
+    return opposite(claim.margin)
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:

@@ -308,10 +308,8 @@ def _mean_over(
     pairs: Sequence[tuple[int, int]],
     similarity: Similarity,
 ) -> Floats:
-    total = np.zeros(len(a))
-    for left, right in pairs:
-        total += agreement_of(a[:, left], b[:, right], similarity)
-    return total / len(pairs)
+    agreements = (agreement_of(a[:, left], b[:, right], similarity) for left, right in pairs)
+    return sum(agreements, np.zeros(len(a))) / len(pairs)
 
 
 def follow_ups_failed(count: int, users: int) -> str:

@@ -23,19 +23,9 @@ from pytest_recsys_mt.verdict import Verdict
 def judge_pair(
     source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about two sides of answers, step by step.
+    """Judge a claim about two sides of answers by the effect of each user, step by step, and report the verdict.
 
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        claim: What to judge.
-        measure: Returns the effect of each user.
-
-    Returns:
-        The verdict, reported to the context.
-
-    Raises:
-        OracleError: If `source` and `followup` are not two sides of one run.
+    It raises `OracleError` if `source` and `followup` are not two sides of one run.
     """
     verdict = compare(source, followup, claim, measure)
     return reported(verdict, partial(judge_pair, claim=claim, measure=measure), source, followup)
@@ -49,17 +39,7 @@ def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -
 def compare(
     source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
 ) -> Verdict:
-    """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts.
-
-    Args:
-        source: Answers to the original requests.
-        followup: Answers to the transformed ones.
-        claim: What to judge.
-        measure: Returns the effect of each user.
-
-    Raises:
-        OracleError: If `source` and `followup` are not two sides of one run.
-    """
+    """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts."""
     two_sides(claim.oracle, source, followup)
     context = source.context
     groups = groups_of(claim.slices, claim.oracle, context)
@@ -113,18 +93,9 @@ def compare(
 def judge_sample(
     answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
 ) -> Verdict:
-    """Judge a claim about the answers of one side, step by step.
+    """Judge a claim about the answers of one side by the effect of each user, step by step, and report the verdict.
 
-    Args:
-        answers: Answers of either side.
-        claim: What to judge.
-        measure: Returns the effect of each user.
-
-    Returns:
-        The verdict, reported to the context.
-
-    Raises:
-        OracleError: If `answers` are not answers of a run.
+    It raises `OracleError` if `answers` are not answers of a run.
     """
     verdict = assess(answers, claim, measure)
     return reported(verdict, partial(judge_sample, claim=claim, measure=measure), answers)
@@ -139,14 +110,7 @@ def assess(
 ) -> Verdict:
     """Judge a claim as `judge_sample` does, but do not report it: the caller adds to the verdict.
 
-    Args:
-        answers: Answers of either side.
-        claim: What to judge.
-        measure: Returns the effect of each user.
-        whole: Whether answers of which nothing could be read have an effect too.
-
-    Raises:
-        OracleError: If `answers` are not answers of a run.
+    If `whole`, answers of which nothing could be read have an effect too.
     """
     context = one_side(claim.oracle, "answers", answers).context
     groups = groups_of(claim.slices, claim.oracle, context)

@@ -32,19 +32,11 @@ def step_by_step(
     users: int,
     see: Callable[[int], Seen],
 ) -> Verdict:
-    """Ask more and more users until the verdict is clear or all users were asked.
+    """Ask more and more users until the verdict is clear or all `users` were asked.
 
-    After a violation, more users are asked until it is also significant among all tests of the run.
-
-    Args:
-        claim: What to judge.
-        relation: Name of the transformation.
-        context: The error rates and limits of the run.
-        users: Number of users that can be asked.
-        see: Asks the given total number of users, always the same first ones.
-
-    Raises:
-        OracleError: If the limit lies outside the range of all users' effects.
+    After a violation, more users are asked until it is also significant among all tests of the run. `see` asks the
+    given total number of users, always the same first ones. It raises `OracleError` if the limit lies outside the
+    range of all users' effects.
     """
     asked = looks = 0
     while True:
@@ -61,12 +53,7 @@ def step_by_step(
 
 
 def next_step(asked: int, users: int) -> int:
-    """The total number of users to ask next: a few at first, then a tenth more each time.
-
-    Args:
-        asked: Number of users asked so far.
-        users: Number of users that can be asked.
-    """
+    """How many of `users` to ask next, those `asked` so far included: a few at first, then a tenth more each time."""
     return min(users, max(FIRST_STEP, asked + max(LEAST_STEP, asked // 10)))
 
 

@@ -8,10 +8,10 @@ Source:
 import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import Literal
+from typing import Literal, get_args
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
@@ -36,10 +36,7 @@ def intra_list_diversity(
         From 0 (all items have the same attributes) to 1 (no two items share one); None if fewer than
         two items have attributes.
     """
-    if likeness not in ("jaccard", "cosine"):
-        raise OracleError(
-            f"intra_list_diversity: likeness must be 'jaccard' or 'cosine', got {likeness!r}"
-        )
+    one_of("intra_list_diversity", "likeness", likeness, get_args(Likeness))
     sets = [set(one) for one in attributes if one]
     alike = [
         len(a & b) / (len(a | b) if likeness == "jaccard" else math.sqrt(len(a) * len(b)))

@@ -5,12 +5,13 @@ Models as Recommender Systems: A Study of Popularity Bias, https://arxiv.org/abs
 and -1 is as far from it as 1.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.arrays import Floats
 
 Zero = Literal["error", "drop", "plus-one"]
@@ -21,8 +22,7 @@ metric, which depends on the unit of popularity."""
 
 def scores(metric: str, name: str, values: ArrayLike, zero: Zero = "error") -> Floats:
     """`values` as finite numbers above 0, ``(n,)``, n at least 1; an error if one is 0 and `zero` is ``error``."""
-    if zero not in ("error", "drop", "plus-one"):
-        raise OracleError(f"{metric}: zero must be 'error', 'drop' or 'plus-one', got {zero!r}")
+    one_of(metric, "zero", zero, get_args(Zero))
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 1:
         raise OracleError(f"{metric}: {name} must be a flat list of numbers, got {values!r}")

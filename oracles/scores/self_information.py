@@ -7,10 +7,11 @@ Source:
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.list_scores import known_items, listed
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
@@ -38,10 +39,7 @@ def self_information(
         From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item
         is left.
     """
-    if unseen not in ("drop", "cap", "paper"):
-        raise OracleError(
-            f"self_information: unseen must be 'drop', 'cap' or 'paper', got {unseen!r}"
-        )
+    one_of("self_information", "unseen", unseen, get_args(Unseen))
     if users < 1 or any(not 0 <= count <= users for count in counts):
         raise OracleError(
             f"self_information: counts must lie between 0 and the number of users, {users}, got "

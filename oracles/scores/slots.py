@@ -52,18 +52,16 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
     """
     if answer.entries:
         return [
-            Slot(_kind(entry.item or "", asked, context), True)
+            Slot(kind_of(entry.item or "", asked, context), True)
             if entry.kind == "duplicate"
             else Slot(entry.kind, False)
             for entry in answer.entries
             if entry.kind != "unparsed"
         ]
-    seen = set[str]()
-    out: list[Slot] = []
-    for item in answer.items:
-        out.append(Slot(_kind(item, asked, context), item in seen))
-        seen.add(item)
-    return out
+    return [
+        Slot(kind_of(item, asked, context), item in answer.items[:place])
+        for place, item in enumerate(answer.items)
+    ]
 
 
 def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) -> float:
@@ -106,7 +104,8 @@ def offered(asked: Asked, context: Context) -> Callable[[str], bool]:
     return lambda item: item in context.items and item not in known
 
 
-def _kind(item: str, asked: Asked, context: Context) -> EntryKind:
+def kind_of(item: str, asked: Asked, context: Context) -> EntryKind:
+    """The kind of an item of an answer, by the request and the catalogue."""
     request = asked.request
     if item.startswith(UNKNOWN_PREFIX):
         return "unknown"

@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
+from pytest_recsys_mt.oracles.scores.slots import kind_of
+from pytest_recsys_mt.requests import EntryKind, Recommendation
 
 _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
     {
@@ -27,21 +28,10 @@ _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
 def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> Counter[str]:
     """How many of the first k entries are invalid, by class; an answer without entries is judged by its items."""
     k = asked.request.k
-    if answer.entries:
-        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
-        return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
-    candidates = asked.request.candidates
-    offer = context.items.keys() if candidates is None else {item.id for item in candidates}
-    known = asked.request.known
-    found = Counter[str]()
-    for item in answer.items[:k]:
-        if item.startswith(UNKNOWN_PREFIX):
-            found["unknown_title"] += 1
-        elif item in known:
-            found["already_seen"] += 1
-        elif item not in offer:
-            found["outside_catalogue"] += 1
-    return found
+    kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
+    if not answer.entries:
+        kinds = [kind_of(item, asked, context) for item in answer.items[:k]]
+    return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
 
 
 def _count(*names: str) -> Of:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 
 __all__ = ["cluster_bootstrap", "rate_interval"]
 
@@ -35,8 +36,7 @@ def rate_interval(
         confidence: Confidence level, in (0, 1).
         method: ``wilson`` or ``exact``.
     """
-    if method not in ("wilson", "exact"):
-        raise OracleError(f"rate_interval: method must be 'wilson' or 'exact', got {method!r}")
+    one_of("rate_interval", "method", method, get_args(Method))
     _share("rate_interval", confidence)
     if not 0 <= count <= users or users < 1:
         raise OracleError(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share
+from pytest_recsys_mt.oracles.arguments import one_of, share
 from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test
 
 __all__ = ["PairedDifference", "paired_difference"]
@@ -71,8 +71,7 @@ def paired_difference(
             f"paired_difference: both recommenders need one finite number for each of the same "
             f"users, at least two, got arrays of shapes {left.shape} and {right.shape}"
         )
-    if test not in ("sign-flips", "t"):
-        raise OracleError(f"paired_difference: test must be 'sign-flips' or 't', got {test!r}")
+    one_of("paired_difference", "test", test, get_args(Test))
     difference = left - right
     p: float | None
     if not difference.any():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.arrays import Floats
 
 __all__ = ["sign_flip_test"]
@@ -52,10 +53,7 @@ def sign_flip_test(
             f"sign_flip_test: differences must be finite numbers, one row per user, got an array of shape "
             f"{numbers.shape}"
         )
-    if alternative not in ("two-sided", "greater", "less"):
-        raise OracleError(
-            f"sign_flip_test: alternative must be 'two-sided', 'greater' or 'less', got {alternative!r}"
-        )
+    one_of("sign_flip_test", "alternative", alternative, get_args(Alternative))
     if draws < 1:
         raise OracleError(f"sign_flip_test: draws must be at least 1, got {draws!r}")
     users = len(columns)

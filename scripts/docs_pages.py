@@ -196,10 +196,11 @@ def adapters_page() -> Iterator[str]:
 def formats_page() -> Iterator[str]:
     """Every format of data in a folder."""
     yield "# Formats of data\n"
-    yield "A folder for `--recsys-data` is known by its files. `|` stands between names of which one is enough.\n"
+    yield "A folder for `--recsys-data` is known by its files; the path of its file of interactions will do, too."
+    yield "`|` stands between names of which one is enough.\n"
     yield "| format | files |\n|---|---|"
     for form in formats():
-        yield f"| {form.name} | {', '.join(f'`{file}`' for file in form.files).replace('|', BAR)} |"
+        yield f"| [{form.name}]({form.source}) | {', '.join(f'`{file}`' for file in form.files).replace('|', BAR)} |"
 
 
 def described(found: object) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.datasets.loading import NAMES, load, obtained, unknown
+from pytest_recsys_mt.datasets.loading import NAMES, load, obtained, place, unknown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
     from pytest_recsys_mt.datasets.mini import load_mini
 
-__all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "unknown"]
+__all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "place", "unknown"]
 
 
 # These modules import pandas, which callers that only need the names should not pay for.

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 import pandas as pd
-
-from pytest_recsys_mt.datasets.rows import Rows
-from pytest_recsys_mt.requests import Item
 
 _YEAR = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
 _NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
@@ -29,21 +26,12 @@ def split_title(text: str) -> tuple[str, int | None]:
 
 def split_genres(text: str) -> tuple[str, ...]:
     """Genres from their list, ``"Comedy|Drama"``; none from ``"(no genres listed)"``."""
-    names = (name.strip() for name in text.split("|"))
+    return known_genres(name.strip() for name in text.split("|"))
+
+
+def known_genres(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names that say something."""
     return tuple(name for name in names if name not in _NO_GENRES)
-
-
-def catalogue(movies: Rows, tags: Mapping[str, tuple[str, ...]]) -> dict[str, Item]:
-    """The films of rows of id, title and genres, with their tags."""
-    movies.refuse_repeats("item")
-    items = {}
-    for key, text, genres in movies.frame.itertuples(index=False):
-        title, year = split_title(text)
-        attributes = {"genres": split_genres(genres)}
-        if str(key) in tags:
-            attributes["tags"] = tags[str(key)]
-        items[str(key)] = Item(str(key), title, year, attributes)
-    return items
 
 
 def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:

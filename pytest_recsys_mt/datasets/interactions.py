@@ -1,16 +1,69 @@
-"""The checks for interactions of every format; each error names file and line."""
+"""Makes a `Dataset` of what the files of any format hold; each error names file and line."""
 
 from __future__ import annotations
 
 from collections.abc import Container
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.loading import Repeats
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.loading import Repeats, Told
+from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.requests import Scale
+
+
+def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
+    """The dataset; `told` hears of rows that repeat a user and an item.
+
+    Raises:
+        DataError: As `checked`.
+    """
+    rows, scale = content.rows, content.scale
+    rated = rows.frame["rating"].nunique() > 1
+    remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
+    if repeats == "count" and rated:
+        repeats = "refuse"  # a count would replace what users said
+        remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
+    kept = checked(rows, content.items, scale, repeats, remedy)
+    if dropped := len(rows.frame) - len(kept):
+        verb = "repeat" if dropped > 1 else "repeats"
+        how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
+        told(
+            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (--recsys-repeats)"
+        )
+        if repeats == "count":
+            scale = Scale(0, float(kept["rating"].max()))
+    return Dataset(name, content.items, kept, scale, content.users, content.offered, content.family)
+
+
+def summary(path: Path, dataset: Dataset) -> str:
+    """What was read, in a sentence."""
+    frame, scale = dataset.interactions, dataset.scale
+    ratings = f"ratings from {frame['rating'].min():g} to {frame['rating'].max():g}"
+    if frame["rating"].nunique() == 1:
+        ratings = "no ratings"
+    first, last = (_day(int(at)) for at in (frame["timestamp"].min(), frame["timestamp"].max()))
+    times = (
+        f"from {first} to {last}"
+        if first
+        else f"until {last}"
+        if last
+        else "in the order of the file"
+    )
+    return (
+        f"{path.name} has {frame['user'].nunique():,} users, {len(dataset.items):,} items and {len(frame):,} "
+        f"interactions, {times}; {ratings}, on the scale {scale.low:g} to {scale.high:g}"
+    )
+
+
+def _day(seconds: int) -> str:
+    """The day of a time; empty for what are numbers of rows, and what is after the year 9999."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}" if 10**8 < seconds < 2.5e11 else ""
 
 
 def checked(

@@ -1,25 +1,47 @@
 """Files with one record a line, read line by line."""
 
-import gzip
+import ast
+import json
 import re
-import zlib
 from collections.abc import Callable, Container, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from pytest_recsys_mt.datasets.packed import opened
+from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.errors import DataError
 
+SUFFIXES = (".json", ".jsonl", ".ndjson")
 LONGEST = 4 << 20
-"""Most characters of a record. The longest published ones have some hundred thousand."""
+"""Most bytes of a record. The longest published ones have some hundred thousand."""
+
+
+def literal(line: str) -> Any:
+    """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is never run; ValueError for
+    others.
+    """
+    try:
+        return json.loads(line)
+    except ValueError:
+        pass
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    try:
+        return ast.literal_eval(line.strip())
+    except (SyntaxError, TypeError, MemoryError, RecursionError) as problem:
+        raise ValueError(f"neither JSON nor a Python literal: {problem}") from None
 
 
 def records(
     path: Path,
-    parse: Callable[[str], Any],
+    parse: Callable[[str], Any] = literal,
     key: re.Pattern[str] | None = None,
     wanted: Container[str] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a file, one a line, with the numbers of the lines; gzip if its name says so.
+    """The records of a file, one a line, with the numbers of the lines.
 
     `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
 
@@ -28,29 +50,88 @@ def records(
             file and the line.
     """
     number = 0
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8") as stream:
-            while line := stream.readline(LONGEST + 1):
-                number += 1
-                if len(line) > LONGEST:
+    with opened(path) as stream:
+        while packed := stream.readline(LONGEST + 1):
+            number += 1
+            where = f"{str(path)!r}, line {number}"
+            if len(packed) > LONGEST:
+                raise DataError(f"{where}: longer than {LONGEST:,} bytes")
+            try:
+                line = packed.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as problem:
+                raise DataError(f"{where}: this is not UTF-8 ({problem})") from problem
+            named = key.search(line) if key else None
+            if not line.strip() or (named and named[1] not in wanted):
+                continue
+            try:
+                record = parse(line)
+            except ValueError as problem:
+                raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
+            if not isinstance(record, dict):
+                raise DataError(f"{where}: {line[:80]!r} is not a record")
+            yield number, record
+
+
+def read(
+    path: Path, columns: tuple[Column, ...], each: str = "", wanted: Container[str] | None = None
+) -> Rows:
+    """The columns of all records. `each` names the field that holds the rows of a record, which have its other
+    fields too. Of `wanted` items alone, if it is given.
+
+    Raises:
+        DataError: As `records`, or if a record lacks a required column or has a cell of a wrong kind.
+    """
+    item = next((column for column in columns if column.name == "item"), None)
+    key = None
+    if wanted is not None and item is not None and not each:
+        fields = "|".join(map(re.escape, item.aliases or (item.name,)))
+        key = re.compile(rf"""["'](?:{fields})["']\s*:\s*u?["']?([^"',}}]+)""", re.IGNORECASE)
+    cells: list[list[Any]] = []
+    numbers: list[int] = []
+    for number, record in records(path, key=key, wanted=wanted or ()):
+        for row in _rows(record, each):
+            named = {_normal(name): value for name, value in row.items()}
+            found = [_cell(named, column) for column in columns]
+            for column, value in zip(columns, found, strict=True):
+                if column.required and value is None:
                     raise DataError(
-                        f"{str(path)!r}, line {number}: longer than {LONGEST:,} characters"
+                        f"{str(path)!r}, line {number}: no {column.name!r} among {list(row)[:20]!r}; it may "
+                        f"be called {', '.join(column.aliases or (column.name,))}"
                     )
-                named = key.search(line) if key else None
-                if not line.strip() or (named and named[1] not in wanted):
-                    continue
-                try:
-                    record = parse(line)
-                except ValueError as problem:
-                    raise DataError(
-                        f"{str(path)!r}, line {number}: {line[:80]!r} is not a record ({problem})"
-                    ) from problem
-                if not isinstance(record, dict):
-                    raise DataError(f"{str(path)!r}, line {number}: {line[:80]!r} is not a record")
-                yield number, record
-    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as problem:
-        raise DataError(
-            f"{str(path)!r}, behind line {number}: the file is damaged or cut off ({problem}); get "
-            f"it again"
-        ) from problem
+            cells.append(found)
+            numbers.append(number)
+    if not cells:
+        raise DataError(f"{str(path)!r} has no rows")
+    names = [column.name for column in columns]
+    rows = Rows(
+        path, pd.DataFrame(cells, columns=pd.Index(names)), lambda row: f"line {numbers[row]}"
+    )
+    present = [column for column in columns if rows.frame[column.name].notna().any()]
+    cells_of = {column.name: rows.converted(column) for column in present}
+    return Rows(path, pd.DataFrame(cells_of), rows.place)
+
+
+_normal = cache(normal)
+
+
+def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
+    if not each:
+        yield record
+        return
+    listed = record.get(each)
+    for row in listed if isinstance(listed, list) else ():
+        if isinstance(row, dict):
+            yield {**record, each: None, **row}
+
+
+def _cell(named: dict[str, Any], column: Column) -> Any:
+    """The value of the first header that the record has; a dot leads into a field of fields."""
+    for alias in column.aliases or (normal(column.name),):
+        value: Any = named
+        for part in alias.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+            if isinstance(value, dict):
+                value = {_normal(name): inner for name, inner in value.items()}
+        if value is not None and value != "":
+            return value
+    return None

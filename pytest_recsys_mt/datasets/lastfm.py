@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import films
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.loading import Format
-from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, read
+from pytest_recsys_mt.datasets.delimited import Layout, read
+from pytest_recsys_mt.datasets.loading import Format, Told
+from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.rows import Column, Rows
 from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
@@ -44,8 +44,8 @@ _ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), r
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 
 
-def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format, as `loading.Format` says."""
+def read_folder(folder: Path, told: Told) -> Content:
+    """What a folder of this format holds."""
     tagged = _tagged(folder)
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
@@ -67,7 +67,7 @@ def load(folder: Path, name: str) -> Dataset:
         rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged)
     )
     rows = Rows(counts.path, frame, counts.place)
-    return Dataset(name, items, checked(rows, items, SCALE), SCALE, family="lastfm")
+    return Content(rows, items, SCALE, "lastfm")
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
@@ -125,6 +125,7 @@ FORMATS = (
     Format(
         "Last.fm of HetRec 2011",
         ("user_artists.dat", "artists.dat"),
-        load,
+        read_folder,
+        "https://files.grouplens.org/datasets/hetrec2011/hetrec2011-lastfm-readme.txt",
     ),
 )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import difflib
-import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.errors import DataError, RecommenderError
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
+    from pytest_recsys_mt.datasets.reading import Content
+
+Told = Callable[[str], None]
+"""Told in a sentence what was done to the rows of a file."""
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, besides paths."""
@@ -27,21 +29,41 @@ rating, where there is none; or they are an error."""
 
 @dataclass(frozen=True)
 class Format:
-    """A folder format."""
+    """A format of the files in a folder."""
 
     name: str  # in errors
     files: tuple[str, ...]  # names, glob patterns, and alternatives of them between ``|``
-    load: Callable[[Path, str], Dataset]  # a folder, as a dataset of that name
+    read: Callable[[Path, Told], Content]  # the files of a folder
+    source: str  # where it is described
+    by_content: bool = False  # whether the names of the files say too little to know a folder by
+
+    def missing(self, folder: Path) -> list[str]:
+        """Those of `files` that a folder lacks."""
+        return [file for file in self.files if not found(folder, file)]
+
+
+def found(folder: Path, file: str) -> list[Path]:
+    """The files of a folder that have one of the names or patterns between ``|``."""
+    return sorted(path for each in file.split("|") for path in folder.glob(each) if path.is_file())
 
 
 @cache
 def formats() -> Sequence[Format]:
-    """Every format: what the modules of this folder declare in ``FORMATS``."""
-    modules = (
-        importlib.import_module(f"{__package__}.{found.name}")
-        for found in pkgutil.iter_modules([str(Path(__file__).parent)])
+    """Every format: those of ``formats/*.toml``, and those that code reads."""
+    from pytest_recsys_mt.datasets import lastfm, mind, netflix, reading
+    from pytest_recsys_mt.datasets.description import descriptions
+
+    described = (
+        Format(
+            form.name,
+            form.files,
+            partial(reading.read, form),
+            form.source,
+            by_content=bool(form.interactions.first_line),
+        )
+        for form in descriptions()
     )
-    return [form for module in modules for form in getattr(module, "FORMATS", ())]
+    return [*described, *lastfm.FORMATS, *mind.FORMATS, *netflix.FORMATS]
 
 
 def load(
@@ -49,37 +71,63 @@ def load(
     *,
     cache_dir: Path | None = None,
     repeats: Repeats = "latest",
-    told: Callable[[str], None] = lambda _: None,
+    told: Told = lambda _: None,
 ) -> Dataset:
     """Load a dataset.
 
     Args:
-        source: One of `NAMES`, or a path to a folder or a table. A `Path` is never a name.
+        source: One of `NAMES`, or a path to a folder or a table, with options behind a question mark. A `Path` is
+            never a name.
         cache_dir: The folder of named datasets; by default that of `download.data_directory`.
-        repeats: What becomes of rows of a table that repeat a user and an item.
-        told: Told in a sentence if there are such rows.
+        repeats: What becomes of rows that repeat a user and an item.
+        told: Told in sentences what was done to the rows, and, of a path, what was read.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
             malformed or unsafe; the text names the file and the line.
     """
+    from pytest_recsys_mt.datasets.interactions import made, summary
+
     if isinstance(source, str) and source in NAMES:
         folder = obtained(source, cache_dir)
         if folder is None:
             from pytest_recsys_mt.datasets.mini import load_mini
 
             return load_mini()
-        return _folder(folder, source)
-    path = Path(source).expanduser()
-    if path.is_dir():
-        return _folder(path, path.resolve().name)
-    if path.is_file():
-        from pytest_recsys_mt.datasets import recordings, table
+        form = _format(folder)
+        if form is None:
+            raise DataError(
+                f"folder {str(folder)!r} holds none of the files of {source!r}; delete it"
+            )
+        return made(source, form.read(folder, told), repeats, told)
+    path, given = place(source)
+    if path is None:
+        raise DataError(unknown(source))
+    from pytest_recsys_mt.datasets import recordings, table
 
-        if path.suffix.lower() == recordings.SUFFIX:
-            return recordings.load(path, path.stem)
-        return table.load(path, path.stem, repeats, told)
-    raise DataError(unknown(source))
+    if path.is_dir() and not given and (form := _format(path)):
+        dataset = made(path.resolve().name, form.read(path, told), repeats, told)
+    else:
+        file = table.only_table(path) if path.is_dir() else path
+        if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
+            return recordings.load(file, file.stem)
+        content = table.load(file, given, told)
+        dataset = made(table.name_of(path), content, repeats, told)
+    told(summary(path, dataset))
+    return dataset
+
+
+def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
+    """The existing path that a source names, if any, and the options behind its question mark."""
+    path = Path(source).expanduser()
+    if path.exists() or "?" not in str(source):
+        return (path if path.exists() else None), {}
+    try:
+        name, given = specs.split(str(source))
+    except RecommenderError as problem:
+        raise DataError(str(problem)) from problem
+    path = Path(name).expanduser()
+    return (path if path.exists() else None), given
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
@@ -104,27 +152,18 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
     return download.obtain(name, directory)
 
 
-def _folder(folder: Path, name: str) -> Dataset:
-    present = {form: sum(_has(folder, file) for file in form.files) for form in formats()}
-    best = max(present, key=lambda form: present[form] / len(form.files))
-    missing = [file for file in best.files if not _has(folder, file)]
-    if missing and present[best]:
-        raise DataError(
-            f"folder {str(folder)!r} looks like {best.name}, but lacks {', '.join(missing)}"
-        )
-    if missing:
-        known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in present)
-        raise DataError(
-            f"folder {str(folder)!r} is in no known format; known are: {known}. For a table of your "
-            f"own, give the path of the file"
-        )
-    return best.load(folder, name)
-
-
-def _has(folder: Path, file: str) -> bool:
-    return any(
-        path.is_file() for pattern in file.split("|") for path in islice(folder.glob(pattern), 1)
-    )
+def _format(folder: Path) -> Format | None:
+    """The format of a folder, if all its files are there; DataError if only some are."""
+    lacking = {form: form.missing(folder) for form in formats() if not form.by_content}
+    share = {form: len(files) / len(form.files) for form, files in lacking.items()}
+    near = [form for form in lacking if share[form] == min(share.values())]
+    if share[near[0]] == 1:
+        return None
+    if lacking[near[0]]:
+        names = " or ".join(form.name for form in near)
+        files = " or ".join(", ".join(lacking[form]) for form in near)
+        raise DataError(f"folder {str(folder)!r} looks like {names}, but lacks {files}")
+    return near[0]
 
 
 def unknown(source: str | Path) -> str:

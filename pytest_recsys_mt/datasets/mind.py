@@ -6,77 +6,74 @@ folder with the training and the validation set is one dataset.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.impressions import CLICKS, Impressions, Lists, joined
-from pytest_recsys_mt.datasets.loading import Format
-from pytest_recsys_mt.datasets.rows import Rows, bare, read
+from pytest_recsys_mt.datasets.delimited import Layout, read
+from pytest_recsys_mt.datasets.loading import Format, Told
+from pytest_recsys_mt.datasets.reading import Content
+from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined
+from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.requests import Item, Scale
 
+CLICKS = Scale(0, 1)
+"""The scale of clicks: 1 is a click."""
 PARTS = ("train", "dev")
 """The published parts with labels, by the endings of their folders."""
-
+LEAST = 10
+"""Items that an impression shows at least, to be a user's candidates: of two or three items, most orders agree."""
 TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
-_NEWS = bare(
-    "\t",
-    {
-        "item": "id",
-        "category": "text",
-        "subcategory": "text",
-        "title": "text",
-        "abstract": "text",
-        "url": "text",
-        "title entities": "text",
-        "abstract entities": "text",
-    },
+
+def _layout(**columns: Kind) -> Layout:
+    return Layout(
+        tuple(Column(name, kind) for name, kind in columns.items()),
+        "\t",
+        header=False,
+        quoted=False,
+    )
+
+
+_NEWS = _layout(
+    item="id",
+    category="text",
+    subcategory="text",
+    title="text",
+    abstract="text",
+    url="text",
+    entities="text",
+    abstract_entities="text",
 )
-_BEHAVIORS = bare(
-    "\t",
-    {
-        "impression": "integer",
-        "user": "id",
-        "time": "text",
-        "history": "text",
-        "impressions": "text",
-    },
+_BEHAVIORS = _layout(
+    impression="integer", user="id", time="text", history="text", impressions="text"
 )
 
 
-@dataclass(frozen=True)
-class MindDataset(Dataset):
-    """A dataset of clicks with the impressions that they come from, in the order of their files.
+def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
+    """What a folder of this format holds; a file without labels is refused.
 
-    `without` returns a plain `Dataset`: the impressions would reveal the held-out items.
+    A user's candidates are what the impression of the latest click showed, in its order, unless it showed less than
+    `LEAST`.
     """
-
-    impressions: Impressions = field(kw_only=True, repr=False)
-
-
-def load(folder: Path, name: str) -> MindDataset:
-    """Read a folder of this format, as `loading.Format` says; a file without labels is refused."""
-    return _load([""], folder, name)
-
-
-def _load(parts: Sequence[str], folder: Path, name: str) -> MindDataset:
     items: dict[str, Item] = {}
     for part in reversed(parts):
         items |= _catalogue(folder / part / "news.tsv")
-    files = [folder / part / "behaviors.tsv" for part in parts]
-    impressions = joined([_impressions(read(file, _BEHAVIORS), items) for file in files])
-    clicks = _clicks(impressions)
+    files = [read(folder / part / "behaviors.tsv", _BEHAVIORS) for part in parts]
+    frames = []
+    for rows in files:
+        times = unix_seconds(rows, "time", TIME_FORMAT, told)
+        frames += [_history(rows, items), _shown(rows, items, times)]
+    frame = pd.concat(frames, ignore_index=True)
+    clicks = frame[frame["clicked"]]
     if clicks.empty:
         raise DataError(f"folder {str(folder)!r}: no impression or history has a click")
-    return MindDataset(name, items, clicks, CLICKS, impressions=impressions)
+    latest = clicks.groupby(["user", "item"], as_index=False)["timestamp"].max().assign(rating=1.0)
+    whole = joined(folder, files)
+    return Content(Rows(folder, latest, whole.place), items, CLICKS, offered=_offered(frame, items))
 
 
 def _catalogue(path: Path) -> dict[str, Item]:
@@ -93,115 +90,98 @@ def _catalogue(path: Path) -> dict[str, Item]:
     return items
 
 
-def _impressions(rows: Rows, items: Mapping[str, Item]) -> Impressions:
-    columns = {key: column for column, key in enumerate(items)}
-    history, _ = _lists(rows, "history", columns, labelled=False)
-    shown, clicked = _lists(rows, "impressions", columns, labelled=True)
-    rows.refuse(np.diff(shown.starts) == 0, lambda row: "the impression shows nothing")
-    return Impressions(
-        items=tuple(items.values()),
-        ids=rows.frame["impression"].to_numpy(dtype=np.int64),
-        users=tuple(rows.frame["user"].tolist()),
-        timestamps=_times(rows),
-        history=history,
-        shown=shown,
-        clicked=clicked,
-    )
-
-
-def _times(rows: Rows) -> npt.NDArray[np.int64]:
-    times = pd.to_datetime(rows.frame["time"], format=TIME_FORMAT, errors="coerce")
-    rows.refuse(
-        times.isna().to_numpy(),
-        lambda row: (
-            f"time is {rows.cell('time', row)!r}, not a time as in '11/15/2019 8:55:22 AM' "
-            f"(month/day/year)"
-        ),
-    )
-    return times.to_numpy(dtype="datetime64[s]").astype(np.int64)
-
-
-def _lists(
-    rows: Rows, column: str, columns: Mapping[str, int], *, labelled: bool
-) -> tuple[Lists, npt.NDArray[np.bool_]]:
-    """The lists of news in one column of the file, and the labels of their entries.
-
-    Only distinct entries are parsed one by one: millions of entries name thousands of news.
-    """
-    entries = [text.split() for text in rows.frame[column].tolist()]
-    starts = np.concatenate([[0], np.cumsum([len(entry) for entry in entries])]).astype(np.int64)
-    codes, distinct = pd.factorize(np.array(list(chain.from_iterable(entries)), dtype=object))
-    names, labels = [], []
-    for entry in distinct:
-        key, dash, label = entry.rpartition("-") if labelled else (entry, "-", "0")
-        names.append(columns.get(key, -1) if dash and label in ("0", "1") else -1)
-        labels.append(label == "1")
-    known = np.array(names, dtype=np.int64)
-    flat = known[codes]
-    wrong = np.concatenate([[0], np.cumsum(flat < 0)])
-    rows.refuse(
-        wrong[starts[1:]] > wrong[starts[:-1]],
-        lambda row: _refusal(
-            str(distinct[codes[starts[row] :][flat[starts[row] :] < 0][0]]),
-            column,
-            columns,
-            labelled,
-        ),
-    )
-    return Lists(flat, starts), np.array(labels, dtype=np.bool_)[codes]
-
-
-def _refusal(entry: str, column: str, columns: Mapping[str, int], labelled: bool) -> str:
-    key, dash, label = entry.rpartition("-")
-    if not labelled:
-        return f"{column} names {entry!r}, which is not in news.tsv"
-    if dash and label in ("0", "1"):
-        return f"{column} name {key!r}, which is not in news.tsv"
-    if entry in columns:
-        return (
-            f"{entry!r} has no label, as in the published test set; give the folder of the training "
-            f"or the validation set"
-        )
-    return f"{entry!r} is not a news id with a label 0 or 1, as in 'N26703-1'"
-
-
-def _clicks(impressions: Impressions) -> pd.DataFrame:
-    """One row per user and clicked item, at the last click; those of a history have no time but
-    their place in it.
-    """
-    users, names = pd.factorize(np.array(impressions.users, dtype=object))
-    before, shown = impressions.history, impressions.shown
-    lengths = np.diff(before.starts)
-    places = np.arange(len(before.columns)) - np.repeat(before.starts[:-1], lengths)
-    owners = np.repeat(users, np.diff(shown.starts))[impressions.clicked]
-    times = np.repeat(impressions.timestamps, np.diff(shown.starts))[impressions.clicked]
-    rows = pd.DataFrame(
-        {
-            "user": np.concatenate([np.repeat(users, lengths), owners]),
-            "item": np.concatenate([before.columns, shown.columns[impressions.clicked]]),
-            "timestamp": np.concatenate([places, times]),
-        }
-    )
-    latest = rows.groupby(["user", "item"], as_index=False)["timestamp"].max()
-    ids = np.array([item.id for item in impressions.items], dtype=object)
+def _entries(rows: Rows, column: str) -> pd.DataFrame:
+    """One row for each entry of a column of lists, with the number of its row and its place in the list."""
+    lists = rows.frame[column].str.split()
+    lengths = lists.map(len).to_numpy(dtype=np.int64)
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    number = np.repeat(np.arange(len(lists)), lengths)
     return pd.DataFrame(
         {
-            "user": names[latest["user"].to_numpy()],
-            "item": ids[latest["item"].to_numpy()],
-            "rating": CLICKS.high,
-            "timestamp": latest["timestamp"],
+            "row": number,
+            "place": np.arange(len(number)) - starts,
+            "entry": lists.explode().dropna().to_numpy(),
+            "user": rows.frame["user"].to_numpy()[number],
         }
     )
 
 
+def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
+    """Clicks before an impression, which have no time but their place."""
+    found = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
+    unknown = np.zeros(len(rows.frame), dtype=np.bool_)
+    unknown[found["row"][~found["item"].isin(list(items))]] = True
+    rows.refuse(
+        unknown,
+        lambda row: (
+            f"history names {next(key for key in rows.cell('history', row).split() if key not in items)!r}, "
+            f"which is not in news.tsv"
+        ),
+    )
+    return found.assign(clicked=True, shown=-1)
+
+
+def _shown(
+    rows: Rows, items: Mapping[str, Item], times: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> pd.DataFrame:
+    """What the impressions showed, and what of it was clicked."""
+    found = _entries(rows, "impressions")
+    # Only distinct entries are parsed one by one: millions of entries name thousands of news.
+    codes, distinct = pd.factorize(found["entry"])
+    parts = pd.Series(distinct).str.rpartition("-")
+    sound = parts[1].eq("-") & parts[2].isin(["0", "1"]) & parts[0].isin(list(items))
+    wrong = np.bincount(found["row"], minlength=len(rows.frame)) == 0
+    wrong[found["row"][~sound.to_numpy()[codes]]] = True
+    rows.refuse(wrong, lambda row: _refusal(rows.cell("impressions", row).split(), items))
+    number = found["row"].to_numpy()
+    return found.assign(
+        item=parts[0].to_numpy()[codes],
+        clicked=parts[2].eq("1").to_numpy()[codes],
+        timestamp=times[number],
+        shown=number,
+    )
+
+
+def _refusal(entries: Sequence[str], items: Mapping[str, Item]) -> str:
+    for entry in entries:
+        key, dash, label = entry.rpartition("-")
+        if entry in items:
+            return (
+                f"{entry!r} has no label, as in the published test set; give the folder of the training "
+                f"or the validation set"
+            )
+        if not dash or label not in ("0", "1"):
+            return f"{entry!r} is not a news id with a label 0 or 1, as in 'N26703-1'"
+        if key not in items:
+            return f"impressions name {key!r}, which is not in news.tsv"
+    return "the impression shows nothing"
+
+
+def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[Item, ...]]:
+    """What the impression with a user's latest click showed, by user."""
+    shown = frame[frame["shown"] >= 0]
+    clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
+    latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]
+    offered = shown.merge(latest, on=["user", "timestamp", "shown"]).drop_duplicates(
+        ["user", "item"]
+    )
+    return {
+        str(user): tuple(items[key] for key in listed)
+        for user, listed in offered.groupby("user")["item"]
+        if len(listed) >= LEAST
+    }
+
+
+SOURCE = "https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md"
 FILES = ("news.tsv", "behaviors.tsv")
 FORMATS = (
-    Format("MIND", FILES, load),
+    Format("MIND", FILES, partial(_read, [""]), SOURCE),
     *(
         Format(
             f"MIND{size} with training and validation set",
             tuple(f"MIND{size}_{part}/{file}" for part in PARTS for file in FILES),
-            partial(_load, [f"MIND{size}_{part}" for part in PARTS]),
+            partial(_read, [f"MIND{size}_{part}" for part in PARTS]),
+            SOURCE,
         )
         for size in ("small", "large")
     ),

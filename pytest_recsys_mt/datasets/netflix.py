@@ -14,28 +14,28 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import metadata
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.loading import Format
+from pytest_recsys_mt.datasets.loading import Format, Told, found
 from pytest_recsys_mt.datasets.pictures import with_pictures
+from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.datasets.sources import BY_HAND
 from pytest_recsys_mt.datasets.title_list import with_listing
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 
 SCALE = Scale(1.0, 5.0)
+TITLES = "movie_titles.txt|movie_titles.csv"
+RATINGS = "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt"
 _BLOCK = 64 << 20  # bytes of ratings to parse at a time
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
-def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format, as `loading.Format` says."""
-    titles = folder / "movie_titles.txt"
-    items = _catalogue(titles if titles.is_file() else folder / "movie_titles.csv")
+def read_folder(folder: Path, told: Told) -> Content:
+    """What a folder of this format holds."""
+    items = _catalogue(found(folder, TITLES)[-1])
     items = metadata.with_metadata_by_title(with_listing(items, folder))
-    items = with_pictures(items, folder)
-    return Dataset(name, items, checked(_ratings(folder), items, SCALE), SCALE, family="netflix")
+    return Content(_ratings(folder), with_pictures(items, folder), SCALE, "netflix")
 
 
 def _catalogue(path: Path) -> dict[str, Item]:
@@ -72,9 +72,7 @@ class _Part:
 
 
 def _ratings(folder: Path) -> Rows:
-    files = sorted(folder.glob("combined_data_*.txt"))
-    files = files or sorted(folder.glob("mv_*.txt"))
-    files = files or sorted((folder / "training_set").glob("mv_*.txt"))
+    files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))), [])
     frames = [_parsed(block) for block in _blocks(files)]
     if not frames:
         raise DataError(f"folder {str(folder)!r} has no ratings")
@@ -165,13 +163,4 @@ def _place(files: list[Path], row: int) -> str:
     return f"row {row}"
 
 
-FORMATS = (
-    Format(
-        "the Netflix prize",
-        (
-            "movie_titles.txt|movie_titles.csv",
-            "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt",
-        ),
-        load,
-    ),
-)
+FORMATS = (Format("the Netflix prize", (TITLES, RATINGS), read_folder, BY_HAND["netflix"]),)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets.rows import Column, Rows, match, unix_seconds
+from pytest_recsys_mt.datasets.rows import Column, Rows, match
 from pytest_recsys_mt.errors import DataError
 
+SUFFIXES = (".parquet", ".pq")
 _INSTALL = (
     "Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV"
 )
@@ -50,30 +48,5 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     cells.columns = pd.Index([column.name for column in found.values()])
     rows = Rows(path, cells, lambda row: f"row {row + 1}")
     for column in found.values():
-        cells[column.name] = _converted(rows, column)
+        cells[column.name] = rows.converted(column)
     return rows
-
-
-def _converted(rows: Rows, column: Column) -> pd.Series[Any]:
-    cells = rows.frame[column.name]
-
-    def refuse(wrong: npt.NDArray[np.bool_], wanted: str) -> None:
-        rows.refuse(
-            wrong, lambda row: f"{column.name} is {rows.cell(column.name, row)!r}, not {wanted}"
-        )
-
-    numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
-    if column.kind == "text":
-        return cells.fillna("").astype(str)
-    if column.kind == "time" and not numeric:
-        return pd.Series(unix_seconds(rows, column.name))
-    if column.kind == "id" and not numeric:
-        refuse((cells.isna() | (cells.astype(str) == "")).to_numpy(), "an id")
-        return cells.astype(str)
-    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    whole = column.kind != "number"
-    wrong = ~np.isfinite(numbers.to_numpy())
-    if whole:
-        wrong |= numbers.to_numpy() % 1 != 0
-    refuse(wrong, "a whole number" if whole else "a number")
-    return cells.astype("int64") if whole else numbers

@@ -18,7 +18,7 @@ no ratings, so every rating is 1 on a scale from 0 to 1.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets import films
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
+from pytest_recsys_mt.datasets.json_lines import records
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, is_cut_off
 
@@ -64,7 +65,7 @@ def read(path: Path) -> dict[str, Recording]:
             text names the file and the line.
     """
     found: dict[str, Recording] = {}
-    for number, row in _rows(path):
+    for number, row in records(path, json.loads):
         where = f"{str(path)!r}, line {number}"
         request, target = _question(row, where)
         text = row.get("text")
@@ -103,23 +104,6 @@ def catalogue(recordings: Iterable[Recording]) -> dict[str, Item]:
         for recording in recordings
         for item in (*recording.history, *(recording.request.candidates or ()), recording.target)
     }
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"{str(path)!r}, line {number}: this is not JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{str(path)!r}, line {number}: an object is needed, got {row!r:.60}")
-        yield number, row
 
 
 def _question(row: dict[str, Any], where: str) -> tuple[Request, Item]:

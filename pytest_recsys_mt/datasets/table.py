@@ -2,175 +2,211 @@
 both.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from __future__ import annotations
+
+import contextlib
+import glob
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
-from pytest_recsys_mt.datasets import films, parquet
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.loading import Repeats
-from pytest_recsys_mt.datasets.rows import Column, Layout, Rows, head, normal, read
-from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.requests import Item, Scale
-
-SCALES = (
-    Scale(0, 1),
-    Scale(1, 5),
-    Scale(0.5, 5),
-    Scale(0, 5),
-    Scale(1, 7),
-    Scale(1, 10),
-    Scale(0, 10),
-    Scale(0, 100),
+from pytest_recsys_mt import specs
+from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.description import Description, Part, descriptions
+from pytest_recsys_mt.datasets.loading import Told, formats, found
+from pytest_recsys_mt.datasets.packed import stem, suffix
+from pytest_recsys_mt.datasets.reading import (
+    TEXT,
+    Content,
+    catalogue_of,
+    interactions,
+    layout_of,
+    named_by_ids,
+    read,
+    users_of,
+    usual_scale,
 )
-"""The usual rating scales, in the order of trial."""
-LISTS = ("genres", "directors", "cast", "tags", "categories")
-"""Attributes that hold several values, between bars: ``Comedy|Drama``."""
-SPELLED = {
-    "genre": "genres",
-    "director": "directors",
-    "category": "categories",
-    "color": "colour",
-    "imagedescription": "image_description",
-}
-"""Attributes by their possible headers, without spaces, hyphens and underscores."""
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+from pytest_recsys_mt.datasets.rows import normal
+from pytest_recsys_mt.errors import DataError, RecommenderError
+from pytest_recsys_mt.requests import Scale
 
-_USERS = ("user", "userid", "uid", "customerid", "reviewerid")
-_ITEMS = ("item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "asin")
-_TIMES = ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime")
-_INTERACTIONS = (
-    Column("user", "id", _USERS),
-    Column("item", "id", _ITEMS),
-    Column("rating", "number", ("rating", "score", "stars", "overall"), required=False),
-    Column("timestamp", "time", _TIMES, required=False),
-)
-_CATALOGUE = (
-    Column("item", "id", ("id", *_ITEMS)),
-    Column("title", "text", ("title", "name"), required=False),
-    Column("year", "text", ("year",), required=False),
-)
+ITEMS = (
+    "item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
+    "songid", "trackid", "gameid", "animeid", "videoid", "newsid", "articleid", "businessid", "venueid", "sku",
+)  # fmt: skip
+INTERACTIONS: Mapping[str, Sequence[str]] = {
+    "user": ("user", "userid", "uid", "username", "customer", "customerid", "reviewerid", "visitorid", "session"),
+    "item": ITEMS,
+    "rating": ("rating", "score", "stars", "overall"),
+    "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
+}  # fmt: skip
+"""The usual headers, in the form of `rows.normal`."""
+CATALOGUE: Mapping[str, Sequence[str]] = {
+    "item": (*ITEMS, "id"),
+    "title": ("title", "name", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
+    "year": ("year", "releaseyear", "publicationyear", "originalpublicationyear"),
+    "genres": ("genres", "genre", "class"),
+    "directors": ("directors", "director"),
+    "categories": ("categories", "category"),
+    "authors": ("authors", "author"),
+    "colour": ("colour", "color"),
+    "image_description": ("imagedescription",),
+}  # fmt: skip
+"""The same of a catalogue; every other column is an attribute of its own name."""
+PEOPLE: Mapping[str, Sequence[str]] = {"user": (*INTERACTIONS["user"], "id")}
+"""The same of a table of users."""
+ITEM_TABLES = (
+    "{stem}.items", "items", "catalogue", "catalog", "movies", "films", "books", "products", "articles", "songs",
+    "tracks", "artists", "games", "news", "places",
+)  # fmt: skip
+"""The names of catalogues beside a table, without their endings; RecBole's is ``shop.item`` beside ``shop.inter``."""
+USER_TABLES = ("{stem}.users", "users", "customers")
+ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 
-def load(
-    path: Path,
-    name: str,
-    repeats: Repeats = "latest",
-    told: Callable[[str], None] = lambda _: None,
-) -> Dataset:
-    """Read a table, and the catalogue beside it; `told` hears of rows that repeat a user and an
-    item.
+def _options(
+    user: str | None = None,
+    item: str | None = None,
+    rating: str | None = None,
+    time: str | None = None,
+    time_format: str = "",
+    columns: str = "",
+    sep: str = "",
+    encoding: str = "utf-8",
+    scale: str = "",
+    unrated: float | None = None,
+    items: str | None = None,
+) -> tuple[Part, str | None]:
+    """What stands behind the question mark of a path: a description of the table, and its catalogue."""
+    given = {"user": user, "item": item, "rating": rating, "time": time}
+    named = {
+        meaning: (INTERACTIONS[meaning] if header is None else header)
+        for meaning, header in given.items()
+    }
+    part = Part(
+        named=named,
+        columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
+        sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
+        encoding=encoding,
+        unrated=() if unrated is None else (unrated,),
+        scale=_scale(scale) if scale else (),
+        time_format=time_format,
+    )
+    return part, items
+
+
+def _scale(text: str) -> tuple[float, float]:
+    try:
+        low, high = map(float, text.split(","))
+        Scale(low, high)
+    except ValueError as problem:
+        raise DataError(f"scale={text!r} is not LOW,HIGH, as in scale=1,10") from problem
+    return low, high
+
+
+def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
+    """What a table and the catalogue beside it hold: as its format says, or as its headers and the `given` options
+    behind its path say.
 
     Raises:
-        DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
+        DataError: If an option or a file is wrong; the text names the file and the line (for
+            Parquet, the row).
     """
-    rows = _read(path, _INTERACTIONS)
-    frame = rows.frame
-    rated = "rating" in frame
-    remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
-    if repeats == "count" and rated:
-        repeats = "refuse"  # a count would replace what users said
-        remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
-    if not rated:
-        frame["rating"] = 1.0
-    if "timestamp" not in frame:
-        frame["timestamp"] = np.arange(len(frame))
-    catalogue = _beside(path)
-    if catalogue is None:
-        items = {key: Item(key, key) for key in sorted(map(str, frame["item"].unique()))}
-    else:
-        items = _catalogue(catalogue)
-    scale = _scale(rows)
-    kept = checked(rows, items, scale, repeats, remedy)
-    if dropped := len(frame) - len(kept):
-        verb = "repeat" if dropped > 1 else "repeats"
-        how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
-        told(
-            f"of {len(frame):,} interactions {dropped:,} {verb} a user and an item; {how} (--recsys-repeats)"
-        )
-        if repeats == "count":
-            scale = Scale(0, float(kept["rating"].max()))
-    return Dataset(name, items, kept, scale)
-
-
-def _read(path: Path, columns: tuple[Column, ...]) -> Rows:
-    if path.suffix.lower() == ".parquet":
-        return parquet.read(path, columns)
-    return read(path, Layout(columns, separator=_separator(path)))
-
-
-def _separator(path: Path) -> str:
+    if not given:
+        for form in descriptions():
+            if _fits(path, form):
+                return read(form, path.parent, told)
     try:
-        return SEPARATORS[path.suffix.lower()]
-    except KeyError:
-        raise DataError(
-            f"{str(path)!r}: a table ends in .csv, .tsv or .parquet, not in {path.suffix!r}"
-        ) from None
+        part, beside = specs.build(_options, given, str(path))
+    except RecommenderError as problem:
+        raise DataError(str(problem)) from problem
+    rows, _ = interactions([path], part, path.parent, told)
+    scale = Scale(*part.scale) if part.scale else usual_scale(rows)
+    catalogue = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
+    if catalogue is None:
+        items = named_by_ids(rows, told)
+    else:
+        items = catalogue_of([catalogue], _part(catalogue, CATALOGUE), path.parent, told, rows)
+    people = _beside(path, USER_TABLES, ".user")
+    users = users_of(_part(people, PEOPLE), path.parent) if people else {}
+    return Content(rows, items, scale, users=users)
 
 
-def _scale(rows: Rows) -> Scale:
-    ratings, widest = rows.frame["rating"].to_numpy(), SCALES[-1]
-    known = ", ".join(f"{scale.low:g} to {scale.high:g}" for scale in SCALES)
-    rows.refuse(
-        (ratings < widest.low) | (ratings > widest.high),
-        lambda row: (
-            f"rating {ratings[row]:g} is outside all usual scales ({known}); convert the column to "
-            f"one of them"
-        ),
+def only_table(folder: Path) -> Path:
+    """The one table of interactions in a folder; DataError if there is none, or several."""
+    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and is_table(path)]
+    if len(tables) == 1:
+        return tables[0]
+    known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
+    raise DataError(
+        f"folder {str(folder)!r} is in no known format, and {len(tables) or 'none'} of its files "
+        f"{'are tables' if tables else 'is a table'} of users and items; known are: {known}. For a table of your "
+        f"own, give the path of the file"
     )
-    low, high = ratings.min(), ratings.max()
-    return next(scale for scale in SCALES if scale.low <= low and high <= scale.high)
 
 
-def _beside(path: Path) -> Path | None:
-    for stem in (f"{path.stem}.items", "items", "catalogue", "catalog"):
-        for suffix in (*SEPARATORS, ".parquet"):
-            catalogue = path.with_name(stem + suffix)
-            if catalogue != path and catalogue.is_file():
-                return catalogue
-    return None
+def is_table(path: Path) -> bool:
+    """Whether a file is a table of interactions, as far as its first lines say."""
+    if any(_fits(path, form) for form in descriptions()):
+        return True
+    with contextlib.suppress(DataError):
+        names = set(map(normal, headers(path))) if suffix(path) in ENDINGS else set[str]()
+        return not any(names.isdisjoint(INTERACTIONS[meaning]) for meaning in ("user", "item"))
+    return False
 
 
-def _catalogue(path: Path) -> dict[str, Item]:
-    if path.suffix.lower() == ".parquet":
-        header = parquet.header(path)
-    else:
-        header, _ = head(path, Layout((), separator=_separator(path)))
-    taken = {alias for column in _CATALOGUE for alias in column.aliases}
-    others = dict.fromkeys(normal(name) for name in header if normal(name) not in taken)
-    rows = _read(path, (*_CATALOGUE, *(Column(name, "text", (name,)) for name in others)))
-    rows.refuse_repeats("item")
-    if "year" in rows.frame:
-        years = rows.frame["year"]
-        rows.refuse(
-            ~years.str.fullmatch(r"(\d{1,4}(\.0)?)?").to_numpy(dtype=bool),
-            lambda row: f"year is {years.iloc[row]!r}, not a year",
-        )
-    cells = rows.frame.astype(str).to_dict("records")
-    names = {
-        other: SPELLED[other] if other in SPELLED and SPELLED[other] not in others else other
-        for other in others
+def name_of(path: Path) -> str:
+    """The name of the dataset at a path."""
+    return path.resolve().name if path.is_dir() else stem(path)
+
+
+def headers(path: Path) -> list[str]:
+    """The names of the columns of a table; of JSON those of its first records."""
+    if suffix(path) in parquet.SUFFIXES:
+        return parquet.header(path)
+    if suffix(path) in json_lines.SUFFIXES:
+        first = islice(json_lines.records(path), 100)
+        return list(dict.fromkeys(name for _, record in first for name in record))
+    return delimited.head(path, layout_of(path, Part()))[0]
+
+
+def _fits(path: Path, form: Description) -> bool:
+    """Whether a file holds the interactions of a format, and what else belongs to it stands beside."""
+    part = form.interactions
+    if path not in part.paths(path.parent) or not all(
+        found(path.parent, file) for file in form.files
+    ):
+        return False
+    if part.columns or suffix(path) in json_lines.SUFFIXES:
+        return True
+    names = set(map(normal, headers(path)))
+    return all(names & set(column.aliases) for column in part.layout if column.required)
+
+
+def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
+    """The first table of some names beside another one, or the one with its name and another ending."""
+    others = sorted(each for each in path.parent.iterdir() if each != path)
+    tables = {stem(each): each for each in others if suffix(each) in ENDINGS and each.is_file()}
+    wanted = (name.format(stem=stem(path)) for name in names)
+    own = path.with_suffix(ending)
+    return own if own.is_file() else next((tables[name] for name in wanted if name in tables), None)
+
+
+def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
+    """The description of a table by its headers: columns that have no meaning are attributes."""
+    written = headers(path)
+    present = list(map(normal, written))
+    named = {
+        meaning: next(name for name in names if name in present)
+        for meaning, names in meanings.items()
+        if not set(names).isdisjoint(present)
     }
-    return {row["item"]: _item(row, names, path.parent) for row in cells}
-
-
-def _item(row: Mapping[Hashable, str], names: Mapping[str, str], folder: Path) -> Item:
-    title = row.get("title") or row["item"]
-    if "year" in row:
-        year = int(float(row["year"])) if row["year"] else None
-    else:
-        title, year = films.split_title(title)
-    attributes = {
-        name: _attribute(name, row[column], folder) for column, name in names.items() if row[column]
+    lists = {
+        name: " "
+        for name, header in zip(present, written, strict=True)
+        if header.endswith(":token_seq") and name != named.get("title")
     }
-    return Item(row["item"], title, year, attributes)
-
-
-def _attribute(name: str, text: str, folder: Path) -> str | tuple[str, ...]:
-    if name == "image" and not text.startswith("data:"):
-        return str((folder / text).resolve())
-    if name not in LISTS:
-        return text
-    return films.split_genres(text)
+    meant = {header: meaning for meaning, header in named.items()}
+    others = {name: name for name in present if name not in meant}
+    lists = {meant.get(name, name): divider for name, divider in lists.items()}
+    return Part(file=glob.escape(path.name), named={**others, **named}, lists=lists)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.metadata import item_key, names_in, title_key
-from pytest_recsys_mt.datasets.rows import Column, Layout, read
+from pytest_recsys_mt.datasets.rows import Column
 from pytest_recsys_mt.requests import Item
 
 FILE = "netflix_titles.csv"

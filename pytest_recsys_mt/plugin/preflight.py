@@ -124,9 +124,11 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             if not config.option.collectonly:
                 require_key(settings, spec, found)
     if config.getoption("recsys_data") is not None:
-        from pytest_recsys_mt.datasets import NAMES, obtained, unknown
+        from pytest_recsys_mt.datasets import NAMES, obtained, place, unknown
 
-        if settings.data not in NAMES and not Path(settings.data).expanduser().exists():
+        with named("data", settings.data):
+            missing = settings.data not in NAMES and place(settings.data)[0] is None
+        if missing:
             raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
         if settings.data in NAMES and config.getoption("dist", "no") != "no":
             with named("data", settings.data):  # here, not once per worker

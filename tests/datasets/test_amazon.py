@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.amazon import literal
+from pytest_recsys_mt.datasets.json_lines import literal
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -158,12 +158,12 @@ def test_a_literal_is_never_run(line: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("Ties_5.json", "{'reviewerID': 'A1'}\n", r"line 1: .* is not a record"),
-        ("Ties_5.json", REVIEWS + '{"asin": "B0001"}\n', r"line 3: a review needs reviewerID"),
+        ("Ties_5.json", "['A1']\n", r"line 1: .* is not a record"),
+        ("Ties_5.json", REVIEWS + '{"asin": "B0001"}\n', r"line 3: no 'user' among"),
         ("Ties_5.json", lines(review("A1", "B0001", 9, 1)), r"line 1: rating 9 is outside"),
-        ("Ties_5.json", "\n", "has no reviews"),
+        ("Ties_5.json", "\n", "has no rows"),
         ("meta_Ties.json", "[1, 2]\n", "line 1: .* is not a record"),
-        ("meta_Ties.json", "{'title': 'x'}\n", "line 1: the product has no asin"),
+        ("meta_Ties.json", "{'title': 'x'}\n", "line 1: no 'item' among"),
         ("meta_Ties.json", '{"asin": "B0001", "a": ' + "1" * (4 << 20), "line 1: longer than"),
     ],
 )

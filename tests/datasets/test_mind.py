@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.datasets.impressions import Impression
-from pytest_recsys_mt.datasets.mind import MindDataset
+from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
 from tests.datasets import files
@@ -19,16 +16,21 @@ NEWS = files.MIND["news.tsv"]
 CLICK = "1\tU1\t11/15/2019 8:55:22 AM\tN1\tN2-1 N4-0\n"
 
 
+@pytest.fixture(autouse=True)
+def short_impressions_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_recsys_mt.datasets.mind.LEAST", 2)
+
+
 @pytest.fixture
-def mind(tmp_path: Path) -> MindDataset:
-    return cast(MindDataset, load(files.write(tmp_path / "MINDsmall_train", files.MIND)))
+def mind(tmp_path: Path) -> Dataset:
+    return load(files.write(tmp_path / "MINDsmall_train", files.MIND))
 
 
-def with_behaviors(folder: Path, text: str) -> MindDataset:
-    return cast(MindDataset, load(files.write(folder, {"news.tsv": NEWS, "behaviors.tsv": text})))
+def with_behaviors(folder: Path, text: str) -> Dataset:
+    return load(files.write(folder, {"news.tsv": NEWS, "behaviors.tsv": text}))
 
 
-def test_news_are_items_with_categories_and_abstract(mind: MindDataset) -> None:
+def test_news_are_items_with_categories_and_abstract(mind: Dataset) -> None:
     assert mind.name == "MINDsmall_train"
     assert {key: item.label for key, item in mind.items.items()} == {
         "N1": 'The "best" QB',
@@ -44,7 +46,7 @@ def test_news_are_items_with_categories_and_abstract(mind: MindDataset) -> None:
     assert mind.items["N3"].attributes == {"categories": ("health",), "abstract": "More of it"}
 
 
-def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: MindDataset) -> None:
+def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: Dataset) -> None:
     assert mind.scale == Scale(0, 1)
     assert list(mind.interactions.itertuples(index=False, name=None)) == [
         ("U1", "N3", 1.0, 1573430401),
@@ -55,40 +57,16 @@ def test_clicks_are_interactions_and_older_ones_keep_their_order(mind: MindDatas
     ]
 
 
-def test_impressions_keep_what_was_not_clicked(mind: MindDataset) -> None:
+def test_candidates_are_what_the_impression_of_the_latest_click_showed(mind: Dataset) -> None:
     item = mind.items
-    assert mind.impressions[0] == Impression(
-        1, "U2", 1573808122, (item["N3"], item["N1"]), (item["N2"], item["N4"]), (True, False)
-    )
-    assert mind.impressions[1].history == ()
-    assert [one.relevant for one in mind.impressions] == [{"N2"}, {"N3"}, {"N1"}, set()]
-    assert [one.id for one in mind.impressions[-2:]] == [3, 4]
-    with pytest.raises(IndexError):
-        mind.impressions[4]
-
-
-def test_an_impression_asks_to_rank_all_that_was_shown(mind: MindDataset) -> None:
-    request = mind.impressions[2].request()
-    assert [rating.item.id for rating in request.history] == ["N3", "N1"]
-    assert {rating.value for rating in request.history} == {1.0}
-    assert [item.id for item in request.candidates or ()] == ["N4", "N1", "N3"]
-    assert (request.user, request.k, request.scale) == ("U2", 3, Scale(0, 1))
-    assert mind.impressions[2].request(1).k == 1
-
-
-def test_what_is_held_out_cannot_be_read_from_impressions(mind: MindDataset) -> None:
-    assert not hasattr(mind.without({"U2": ["N2"]}), "impressions")
-
-
-def test_impressions_cross_processes(mind: MindDataset) -> None:
-    again = pickle.loads(pickle.dumps(mind))
-    assert list(again.impressions) == list(mind.impressions)
-    assert again.digest == mind.digest
+    assert mind.offered == {
+        "U1": (item["N1"], item["N3"], item["N4"]),
+        "U2": (item["N2"], item["N4"]),
+    }
 
 
 def test_all_histories_may_be_empty(tmp_path: Path) -> None:
     dataset = with_behaviors(tmp_path, CLICK.replace("\tN1\t", "\t\t"))
-    assert [len(one.history) for one in dataset.impressions] == [0]
     assert dataset.interactions["item"].tolist() == ["N2"]
 
 
@@ -152,31 +130,23 @@ DEV: dict[str, str | bytes] = {
 }
 
 
-def both(folder: Path, size: str = "small") -> MindDataset:
+def both(folder: Path, size: str = "small") -> Dataset:
     files.write(folder / f"MIND{size}_train", files.MIND)
     files.write(folder / f"MIND{size}_dev", DEV)
-    return cast(MindDataset, load(folder))
+    return load(folder)
 
 
 @pytest.mark.parametrize("size", ["small", "large"])
 def test_a_folder_with_training_and_validation_set_is_one_dataset(
-    tmp_path: Path, size: str, mind: MindDataset
+    tmp_path: Path, size: str, mind: Dataset
 ) -> None:
     dataset = both(tmp_path / "mind", size)
     assert dataset.name == "mind"
     assert set(dataset.items) == {*mind.items, "N5"}
     assert dataset.items["N1"] == mind.items["N1"]
-    assert list(dataset.impressions[:4]) == list(mind.impressions)
     item = dataset.items
-    assert dataset.impressions[4] == Impression(
-        1,
-        "U2",
-        1573891200,
-        (item["N3"], item["N1"], item["N2"]),
-        (item["N5"], item["N1"]),
-        (True, False),
-    )
-    assert [one.relevant for one in dataset.impressions[4:]] == [{"N5"}, {"N5"}]
+    assert dataset.offered["U2"] == (item["N5"], item["N1"])
+    assert dataset.offered["U3"] == (item["N1"], item["N5"])
     clicks = list(dataset.interactions[["user", "item"]].itertuples(index=False, name=None))
     # The history of the second part has no times: what the first dated keeps its time.
     assert clicks == [

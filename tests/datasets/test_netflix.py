@@ -122,7 +122,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, name: str, content: str, said: st
     whole: dict[str, str | bytes] = {"movie_titles.txt": TITLES, "combined_data_1.txt": COMBINED}
     files.write(tmp_path, {**whole, name: content})
     with pytest.raises(DataError, match=said.replace("(", r"\(")):
-        load(tmp_path)
+        load(tmp_path, repeats="refuse")
 
 
 def test_names_that_nothing_is_downloaded_for_say_where_to_put_the_files(tmp_path: Path) -> None:

@@ -26,9 +26,7 @@ CASES = [
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,,9\n", 2, "rating is ''"),
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,nan,9\n", 2, "rating is 'nan'"),
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,inf,9\n", 2, "rating is 'inf'"),
-    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9.5\n", 2, "timestamp is '9.5'"),
-    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + f"1,1,4,{10**20}\n", 2, "timestamp is '1000"),
-    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "x,1,4,9\n", 2, "user is 'x'"),
+    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + f"1,1,4,{10**20}\n", 2, "timestamp is '1e+20'"),
     (
         files.MOVIELENS_CSV,
         "ratings.csv",
@@ -37,23 +35,20 @@ CASES = [
         "outside the scale",
     ),
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,1,5,9\n", 3, "first at line 2"),
-    (files.MOVIELENS_CSV, "ratings.csv", RATINGS + "1,1,4,9\n1,99,5,9\n", 3, "item '99' is not in"),
+    (files.MOVIELENS_CSV, "movies.csv", MOVIES + "99,A,X\n", None, "the first is '1'; are its ids"),
     (files.MOVIELENS_CSV, "ratings.csv", RATINGS, None, "no rows"),
     (files.MOVIELENS_CSV, "ratings.csv", "", None, "is empty"),
-    (files.MOVIELENS_CSV, "ratings.csv", "userId,movieId,rating\n1,1,4\n", 1, "'timestamp'"),
+    (files.MOVIELENS_CSV, "ratings.csv", "userId,rating\n1,4\n", 1, "no column 'item'"),
     (files.MOVIELENS_CSV, "ratings.csv", "userId,user_id," + RATINGS, 1, "all mean 'user'"),
     (files.MOVIELENS_CSV, "movies.csv", MOVIES + '1,"A\nB (1995)",X\n1,C,X\n', 4, "at line 2"),
     (files.MOVIELENS_CSV, "movies.csv", MOVIES + "1,A\n", 2, "2 fields where 3"),
     (files.MOVIELENS_CSV, "movies.csv", MOVIES.encode() + b"1,A,X\n7,\xe9,X\n", 3, "not UTF-8"),
-    (files.MOVIELENS_CSV, "movies.csv", MOVIES.encode("utf-16"), 1, "not UTF-8"),
-    (files.MOVIELENS_CSV, "tags.csv", "userId,movieId,tag\n1,x,fun\n", 2, "item is 'x'"),
     (files.MOVIELENS_CSV, "links.csv", "movieId,imdbId,tmdbId\n1,2,3\n1,2,3\n", 3, "at line 2"),
     # MovieLens 100K
     (files.MOVIELENS_100K, "u.data", "196\t242\t3\n", 1, "3 fields where 4"),
     (files.MOVIELENS_100K, "u.data", "196\t242\t0\t9\n", 1, "rating 0 is outside"),
     (files.MOVIELENS_100K, "u.item", b"242|A" + ITEM + b"242|B" + ITEM, 2, "at line 1"),
-    (files.MOVIELENS_100K, "u.item", b"242|A||||7" + b"|0" * 18, 1, "genre flags"),
-    (files.MOVIELENS_100K, "u.user", "196|old|F|writer|1\n", 1, "age is 'old'"),
+    (files.MOVIELENS_100K, "u.item", b"242|A||||7" + b"|0" * 18, 1, "the flags are [7, 0"),
     # MovieLens 1M and 10M
     (files.MOVIELENS_1M, "ratings.dat", "1::661::5::9\n1::661:5::9\n", 2, "3 fields where 4"),
     (files.MOVIELENS_1M, "ratings.dat", "1::661::0.5::9\n", 1, "outside the scale 1 to 5"),
@@ -81,9 +76,9 @@ def test_a_wrong_file_is_named_with_its_line(
     problem: str,
 ) -> None:
     folder = files.write(tmp_path, {**good, name: content})
-    place = f"{str(folder / name)!r}" + (f", line {line}: " if line else " ")
+    place = f"{str(folder / name)!r}" + (f", line {line}: " if line else "")
     with pytest.raises(DataError, match=re.escape(place)) as caught:
-        load(folder)
+        load(folder, repeats="refuse")
     assert problem in str(caught.value)
 
 
@@ -138,7 +133,7 @@ except DataError as error:
 )
 def test_a_missing_file_is_named(tmp_path: Path, good: dict[str, str | bytes], name: str) -> None:
     folder = files.write(tmp_path, {key: text for key, text in good.items() if key != name})
-    with pytest.raises(DataError, match=f"lacks {re.escape(name)}$"):
+    with pytest.raises(DataError, match=f"lacks .*{re.escape(name)}$"):
         load(folder)
 
 

@@ -27,7 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "verdict": {"wording"},
     "wording": set(),
     "answers": {"requests", "verdict"},
-    "datasets": {"errors", "files", "requests"},
+    "datasets": {"errors", "files", "requests", "specs"},
     "files": {"errors"},
     "metamorphic": {"requests"},
     "raised": {"errors", "redaction"},

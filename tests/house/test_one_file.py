@@ -194,42 +194,23 @@ def _without_each(exposure: Exposure) -> Floats:
 AGGREGATES = {"top_share": of_exposure(_top_share, _without_each, "without users")}
 '''
 
-FORMAT = '''"""Book-Crossing: ratings of books, from 1 to 10.
+FORMAT = """
+name = "Board games"
+source = "https://example.org/games"
 
-Files, separated by semicolons: ``BX-Books.csv`` (ISBN, title) and ``BX-Book-Ratings.csv`` (user, ISBN, rating).
+[interactions]
+file = "plays.csv"
+sep = ";"
+user = "player"
+item = "game"
+rating = "fun"
+scale = [1, 10]
+
+[items]
+file = "games.csv"
+item = "game"
+title = "box"
 """
-
-from __future__ import annotations
-
-from dataclasses import replace
-from pathlib import Path
-
-from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.datasets.interactions import checked
-from pytest_recsys_mt.datasets.loading import Format
-from pytest_recsys_mt.datasets.rows import Column, Layout, read
-from pytest_recsys_mt.requests import Item, Scale
-
-SCALE = Scale(1.0, 10.0)
-_ISBN = Column("item", "id", ("isbn",))
-_BOOKS = Layout((_ISBN, Column("title", "text", ("booktitle",))), separator=";")
-_RATINGS = Layout(
-    (Column("user", "id", ("userid",)), _ISBN, Column("rating", "number", ("bookrating",))),
-    separator=";",
-)
-
-
-def load(folder: Path, name: str) -> Dataset:
-    """Read a folder of this format."""
-    books = read(folder / "BX-Books.csv", _BOOKS).frame
-    items = {key: Item(key, title) for key, title in books.itertuples(index=False)}
-    rows = read(folder / "BX-Book-Ratings.csv", _RATINGS)
-    rows = replace(rows, frame=rows.frame.assign(timestamp=0))
-    return Dataset(name, items, checked(rows, items, SCALE), SCALE)
-
-
-FORMATS = (Format("Book-Crossing", ("BX-Books.csv", "BX-Book-Ratings.csv"), load),)
-'''
 
 RECOMMENDER = '''"""The newest items."""
 
@@ -374,16 +355,15 @@ def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> 
 
 
 def test_a_format_of_data_is_one_file(copy: Path) -> None:
-    (copy / "pytest_recsys_mt" / "datasets" / "book_crossing.py").write_text(FORMAT)
-    (copy / "books").mkdir()
-    (copy / "books" / "BX-Books.csv").write_text("ISBN;Book-Title\n1;Emma\n2;Ulysses\n")
-    code = "from pytest_recsys_mt.datasets import load; print(load('books').items)"
+    (copy / "pytest_recsys_mt" / "datasets" / "formats" / "board-games.toml").write_text(FORMAT)
+    (copy / "games").mkdir()
+    (copy / "games" / "games.csv").write_text("game,box\n1,Go\n2,Chess\n")
+    code = "from pytest_recsys_mt.datasets import load; print(load('games').items)"
     said = run(copy, "-c", code, status=1)
-    assert "looks like Book-Crossing, but lacks BX-Book-Ratings.csv" in said
-    ratings = "User-ID;ISBN;Book-Rating\n7;1;8\n8;2;3\n"
-    (copy / "books" / "BX-Book-Ratings.csv").write_text(ratings)
-    assert "Emma" in run(copy, "-c", code)
-    assert "| Book-Crossing |" in page_of(copy, "formats")
+    assert "looks like Board games, but lacks plays.csv" in said
+    (copy / "games" / "plays.csv").write_text("player;game;fun\n7;1;8\n8;2;3\n")
+    assert "Chess" in run(copy, "-c", code)
+    assert "| [Board games](https://example.org/games) |" in page_of(copy, "formats")
 
 
 def test_a_recommender_is_one_file(copy: Path) -> None:

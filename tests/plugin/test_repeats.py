@@ -53,7 +53,7 @@ def test_a_run_says_once_what_became_of_repeats_and_records_it(
         said = " ".join(" ".join(result.outlines).split())
         assert said.count(f"note: {NOTE.format(how)}") == 1
         record = record_of(path)
-        assert record["notes"] == [NOTE.format(how)]
+        assert record["notes"].count(NOTE.format(how)) == 1
         assert record["settings"]["repeats"] == rule
     refused = run(*common, "--recsys-repeats=refuse")
     assert "--recsys-repeats=latest or count allows this" in str(refused.stderr) + str(

@@ -13,8 +13,8 @@ import pytest
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.description import descriptions
 from pytest_recsys_mt.datasets.download import data_directory
-from pytest_recsys_mt.datasets.movielens import GENRES
 
 WHEEL = "recbole==1.2.1"
 INSIDE = "recbole/dataset_example/ml-100k/ml-100k"
@@ -57,9 +57,12 @@ def _from_wheel(folder: Path) -> Path:
     made = folder / "ml-100k"
     made.mkdir()
     (made / "u.data").write_bytes(interactions.partition(b"\n")[2])
+    form = next(form for form in descriptions() if form.name == "MovieLens 100K")
+    assert form.items is not None
+    genres_of_flags = form.items.flags["genres"]
     lines = []
     for item, title, year, genres in csv.reader(films, delimiter="\t", quoting=csv.QUOTE_NONE):
-        flags = ["1" if genre in genres.split() else "0" for genre in GENRES]
+        flags = ["1" if genre in genres.split() else "0" for genre in genres_of_flags]
         lines.append("|".join([item, f"{title} ({year})" if year else title, "", "", "", *flags]))
     (made / "u.item").write_text("\n".join(lines), encoding="latin-1", errors="replace")
     (made / "u.user").write_text("\n".join(users).replace("\t", "|"), encoding="latin-1")

@@ -1,0 +1,119 @@
+"""Times of interactions in Unix seconds, from what people write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pytest_recsys_mt.datasets.loading import Told
+from pytest_recsys_mt.datasets.rows import Rows
+from pytest_recsys_mt.errors import DataError
+
+FORMS = (
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M:%S",
+    "%b %d, %Y",
+    "%a %b %d %H:%M:%S %z %Y",
+)
+"""Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row decides which are possible."""
+UNITS = ((1e17, "nanoseconds", 10**9), (1e14, "microseconds", 10**6), (1e11, "milliseconds", 10**3))
+"""Times as numbers from which on they are no seconds: in seconds 1e11 is the year 5138."""
+FIRST_DAY, LAST_DAY = 19000101, 21001231
+
+
+def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[np.int64]:
+    """A column of times in Unix seconds, shape (rows,).
+
+    Numbers are seconds, or, if they are too large for that, a smaller unit, which `told` hears; or days
+    such as 20170714. A text is ISO 8601, in one of `FORMS`, or in the given `form` (UTC without a zone).
+
+    Raises:
+        DataError: For the first row that is no time, or if two forms fit and differ.
+    """
+    cells = rows.frame[column]
+    if pd.api.types.is_datetime64_any_dtype(cells):
+        return _dated(rows, column, pd.to_datetime(cells, utc=True), "a time")
+    if pd.api.types.is_numeric_dtype(cells):
+        numbers = cells.to_numpy(dtype=np.float64)
+        rows.refuse(
+            ~(np.abs(numbers) < 2.0**63),
+            lambda row: f"{column} is {str(rows.cell(column, row))!r}, not a time",
+        )
+        days = cells.astype("int64").astype(str) if form or _are_days(numbers) else None
+        if days is None:
+            return _in_seconds(np.floor_divide(cells.to_numpy(), 1).astype(np.int64), told)
+        found = pd.to_datetime(days, format=form or "%Y%m%d", utc=True, errors="coerce")
+        return _dated(rows, column, found, f"a time in the form {form or '%Y%m%d'}")
+    codes, texts = pd.factorize(cells.astype(str))
+    distinct = pd.Series(texts)
+    form = form or _form(distinct, f"{str(rows.path)!r}: {column}")
+    found = pd.to_datetime(distinct, format=form, utc=True, errors="coerce")
+    wanted = (
+        "an ISO 8601 date (2001-01-31T12:00:00), as the first row has"
+        if form == "ISO8601"
+        else f"a time in the form {form}"
+    )
+    return _dated(rows, column, found.iloc[codes].reset_index(drop=True), wanted)
+
+
+def _are_days(numbers: npt.NDArray[np.float64]) -> bool:
+    """Whether all numbers read as days, 20170714: as seconds they would be of August 1970."""
+    month, day = numbers // 100 % 100, numbers % 100
+    sound = (numbers >= FIRST_DAY) & (numbers <= LAST_DAY) & (month >= 1) & (month <= 12)
+    return bool((sound & (day >= 1) & (day <= 31)).all())
+
+
+def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.int64]:
+    size = float(np.median(np.abs(numbers)))
+    for least, unit, per_second in UNITS:
+        if size >= least:
+            told(f"the column of times is in {unit}")
+            return numbers // per_second
+    return numbers
+
+
+def _form(distinct: pd.Series[Any], where: str) -> str:
+    """The one form that all texts have; ISO 8601 if that of the first, or if none is."""
+    if pd.notna(pd.to_datetime(distinct.iloc[0], format="ISO8601", utc=True, errors="coerce")):
+        return "ISO8601"
+    fitting = {
+        form: found
+        for form in FORMS
+        if (found := pd.to_datetime(distinct, format=form, utc=True, errors="coerce")).notna().all()
+    }
+    if not fitting:  # some row is wrong, so go by the first
+        first = (form for form in FORMS if _reads(distinct.iloc[0], form))
+        return next(first, "ISO8601")
+    form, *others = fitting
+    for other in others:
+        if not fitting[form].equals(fitting[other]):
+            raise DataError(
+                f"{where} is {distinct.iloc[0]!r} in the first row, which may be {form} or {other}, and no "
+                f"row decides it; add '?time_format={form}' or '?time_format={other}' to the path"
+            )
+    return form
+
+
+def _reads(text: str, form: str) -> bool:
+    return bool(pd.notna(pd.to_datetime(text, format=form, errors="coerce")))
+
+
+def _dated(rows: Rows, column: str, times: pd.Series[Any], wanted: str) -> npt.NDArray[np.int64]:
+    rows.refuse(
+        times.isna().to_numpy(),
+        lambda row: f"{column} is {str(rows.cell(column, row))!r}, not {wanted}",
+    )
+    seconds: npt.NDArray[np.int64] = (
+        times.dt.tz_localize(None).to_numpy(dtype="datetime64[s]").astype(np.int64)
+    )
+    return seconds

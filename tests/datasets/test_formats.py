@@ -1,0 +1,107 @@
+"""Each described format is read as its public description says, from the folder and from the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.datasets.description import descriptions
+from tests.datasets import files
+from tests.datasets.field_formats import FORMATS, Row, title
+
+START = 1_500_000_000
+ROWS = [
+    Row(user, (user + 3 * step) % 7, 1 + (user + step) % 5, START + 86_400 * step + user)
+    for user in range(4)
+    for step in range(3)
+]
+WITHOUT_TITLES = {
+    "Amazon ratings of 2014, without a header",
+    "Amazon ratings of 2018, without a header",
+    "Foursquare check-ins of New York and Tokyo",
+    "Goodreads interactions as CSV",
+    "Gowalla and Brightkite check-ins",
+    "KuaiRand, clicks",
+    "Otto sessions",
+    "RetailRocket events",
+    "Taobao user behaviour",
+    "Tmall behaviour logs",
+}
+IMPLICIT = {
+    "Foursquare check-ins of New York and Tokyo",
+    "Gowalla and Brightkite check-ins",
+    "H&M purchases",
+    "KuaiRand, clicks",
+    "KuaiRec",
+    "Last.fm 1K, artists heard",
+    "Otto sessions",
+    "RetailRocket events",
+    "Steam games, bought and played (steam-200k)",
+    "Steam reviews",
+    "Taobao user behaviour",
+    "Tmall behaviour logs",
+}
+NAMES = sorted(FORMATS)
+
+
+def test_each_description_has_an_example() -> None:
+    assert {form.name for form in descriptions()} == {name for name in FORMATS if name}
+
+
+def in_their_order(dataset: Dataset) -> list[list[str]]:
+    """The labels of what each user has, oldest first."""
+    return [[rating.item.title for rating in listed] for listed in dataset.histories.values()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_format_is_read(tmp_path: Path, name: str) -> None:
+    written = FORMATS[name](ROWS)
+    folder = files.write(tmp_path / "data", written)
+    notes: list[str] = []
+    dataset = load(folder / next(iter(written)), told=notes.append)
+    assert len(dataset.interactions) == len(ROWS)
+    assert dataset.interactions["user"].nunique() == 4
+    titles = [[title(row.item) for row in ROWS if row.user == user] for user in range(4)]
+    if name in WITHOUT_TITLES:
+        assert any("ids in place of titles" in note for note in notes)
+        assert [len(set(listed)) for listed in in_their_order(dataset)] == [3, 3, 3, 3]
+    else:
+        assert in_their_order(dataset) == titles
+    low, high = dataset.scale.low, dataset.scale.high
+    values = (dataset.interactions["rating"] - low) / (high - low)
+    if name in IMPLICIT:
+        assert set(values) == {1.0}
+    else:
+        assert values.corr(dataset.interactions["rating"].rank()) > 0.9
+    assert load(folder).digest == dataset.digest
+
+
+def test_what_a_format_says_of_its_items_and_users(tmp_path: Path) -> None:
+    def loaded(name: str) -> Dataset:
+        written = FORMATS[name](ROWS)
+        return load(files.write(tmp_path / (name or "recbole"), written) / next(iter(written)))
+
+    crossing = loaded("Book-Crossing")
+    assert crossing.items["000000000X"].attributes == {"authors": ("A. Lee",), "publisher": "P"}
+    assert crossing.items["0999999999"].title == 'The "Best"; really'
+    assert crossing.users["1"] == {"location": "porto, portugal", "age": "NULL"}
+    atomic = loaded("")
+    assert atomic.items["1"].attributes == {"genres": ("Drama", "Sci-Fi")}
+    assert (atomic.items["1"].year, atomic.users["1"]) == (1995, {"age": 24})
+    assert loaded("Yelp reviews").items["b-1"].attributes == {
+        "categories": ("Gastropubs", "Food"),
+        "city": "Tampa",
+    }
+    assert loaded("goodbooks-10k").items["1"].attributes == {"authors": ("A. Lee", "B. Lu")}
+    assert loaded("Taobao user behaviour").items["6"].attributes == {"categories": ("1",)}
+    assert loaded("Foursquare check-ins of New York and Tokyo").items[f"{1:024x}"].attributes == {
+        "categories": ("Café",)
+    }
+    assert loaded("Amazon reviews with metadata, of 2023").items["B000000001"].attributes == {
+        "brand": "Acme",
+        "categories": ("Hair",),
+        "description": "Soft. Good.",
+    }

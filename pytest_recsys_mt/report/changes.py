@@ -69,19 +69,19 @@ def changes(
 
 
 def _parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, list[Hunk]]]:
-    both = (one, other)
+    whole = one.get("candidates") is None or other.get("candidates") is None
 
     def plain(part: str, lines: Any) -> tuple[str, list[Hunk]]:
-        old, new = ([(text, text) for text in lines(side)] for side in both)
+        old, new = ([(text, text) for text in lines(side)] for side in (one, other))
         return part, _list_diff(old, new)
 
     def text(part: str, lines: Any) -> tuple[str, list[Hunk]]:
         return part, _text_diff(lines(one), lines(other))
 
     yield plain("user", lambda side: _some(side.get("user")))
-    yield "history", _list_diff(*_histories(*both))
+    yield "history", _list_diff(*_histories(one, other))
     yield plain("scale", lambda side: _some(_scale(side.get("scale"))))
-    yield "candidates", _list_diff(*_offers(*both))
+    yield "candidates", _list_diff(_offered(one, whole), _offered(other, whole))
     yield plain("seen", lambda side: side.get("seen") or [])
     yield plain("k", lambda side: _some(side.get("k")))
     yield text("instruction", lambda side: _lines(side.get("instruction")))
@@ -118,26 +118,18 @@ def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
 
 def _histories(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
     """Both histories; times are shown if anything else of the history is the same."""
-    both = [side.get("history") or [] for side in (one, other)]
-    keys = [[rating["item"] for rating in side] for side in both]
-    texts = [
-        [f"{_title(rating)}: {_number(float(rating['rating']))}" for rating in side]
-        for side in both
-    ]
-    if keys[0] == keys[1] and texts[0] == texts[1]:
-        texts = [
-            [
-                f"{text}, at {rating.get('timestamp')}"
-                for text, rating in zip(lines, side, strict=True)
-            ]
-            for lines, side in zip(texts, both, strict=True)
-        ]
-    old, new = (list(zip(*side, strict=True)) for side in zip(keys, texts, strict=True))
+    old, new = (_rated(side, "") for side in (one, other))
+    if old == new:
+        old, new = (_rated(side, ", at {}") for side in (one, other))
     return old, new
 
 
-def _number(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+def _rated(side: Mapping[str, Any], when: str) -> list[Entry]:
+    found = []
+    for each in side.get("history") or []:
+        rating = f"{_title(each)}: {float(each['rating']):.10g}"
+        found.append((each["item"], rating + when.format(each.get("timestamp"))))
+    return found
 
 
 def _title(entry: Mapping[str, Any]) -> str:
@@ -146,13 +138,8 @@ def _title(entry: Mapping[str, Any]) -> str:
     return f"{entry.get('title') or entry['item']}{beside}"
 
 
-def _offers(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
-    """Both lists of candidates; only their lengths, if one side offers the whole catalogue."""
-    whole = one.get("candidates") is None or other.get("candidates") is None
-    return _offered(one, whole), _offered(other, whole)
-
-
 def _offered(side: Mapping[str, Any], whole: bool) -> list[Entry]:
+    """The candidates; only their number, if one of both sides offers the `whole` catalogue."""
     offered = side.get("candidates")
     if offered is None:
         return [(None, the_catalogue(len(side.get("seen") or ())))]

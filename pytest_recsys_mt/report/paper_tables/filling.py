@@ -41,10 +41,8 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
             cells = [_values(table, line, column, own, name) for column in table.columns]
             if not any(cells):
                 continue
-            lines[name] = [
-                _cell(found, table, column)
-                for found, column in zip(cells, table.columns, strict=True)
-            ]
+            columns = zip(cells, table.columns, strict=True)
+            lines[name] = [_cell(found, table, column) for found, column in columns]
             means[name] = [
                 statistics.fmean(value for value, _ in found) if found else None for found in cells
             ]

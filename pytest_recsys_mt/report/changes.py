@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple
 
 Mark = Literal[" ", "-", "+", "…"]
@@ -163,9 +164,7 @@ def _list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
         hunks.append(_only("…", f"the same {len(old)}, in another order"))
     i = j = 0
     for a, b in [*_in_order(before, after), (len(old), len(new))]:
-        for key, place in left[i:a]:
-            if key not in after:
-                hunks.append(_only("-", old[place][1]))
+        hunks += [_only("-", old[place][1]) for key, place in left[i:a] if key not in after]
         for key, place in right[j:b]:
             if key not in before:
                 hunks.append(_only("+", new[place][1]))
@@ -237,7 +236,7 @@ def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 def _line_diff(old: str, new: str) -> list[Hunk]:
     """One changed line: as a whole if it is short or changed much, else around each change."""
     if "".join(old.split()) == "".join(new.split()):
-        old, new = _visible(old, new)
+        old, new = _visible(old, new), _visible(new, old)
     whole: list[Hunk] = [(("-", old), ("+", new))]
     if max(len(old), len(new)) <= LONG:
         return whole
@@ -265,40 +264,31 @@ DIFFERING = "·"
 _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 
 
-def _visible(old: str, new: str) -> tuple[str, str]:
-    """Two lines that differ in blanks alone, with the blanks that differ as visible characters."""
-    lines: tuple[list[str], list[str]] = ([], [])
-    gaps = [re.split(r"(\S)", line) for line in (old, new)]  # blanks, character, blanks, ...
-    for one, other in zip(*gaps, strict=True):
-        differ = one != other
-        for line, part in zip(lines, (one, other), strict=True):
-            line.append("".join(_SHOWN.get(blank, DIFFERING) for blank in part) if differ else part)
-    return "".join(lines[0]), "".join(lines[1])
+def _visible(line: str, other: str) -> str:
+    """A line that differs from another one in blanks alone, with these blanks as visible characters."""
+    told = ""
+    gaps = [re.split(r"(\S)", each) for each in (line, other)]  # blanks, character, blanks, ...
+    for own, there in zip(*gaps, strict=True):
+        told += own if own == there else "".join(_SHOWN.get(blank, DIFFERING) for blank in own)
+    return told
 
 
 def _folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
     """The lines of a diff without what is far from a change, and without changes beyond `most`."""
     changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
+    end, further = len(hunks), 0
     if most is not None and len(changed) > most + 1:  # no line is saved on one
-        end = changed[most - 1] + 1
-        further = len(changed) - most
-    else:
-        end, further = len(hunks), 0
+        end, further = changed[most - 1] + 1, len(changed) - most
     reach = len(hunks) if around is None else around
     shown = {near for at in changed if at < end for near in range(at - reach, at + reach + 1)} | {
         at for at, hunk in enumerate(hunks) if hunk[0][0] == "…"
     }
-    left: list[Hunk] = []
-    for at, hunk in enumerate([*hunks[:end], None]):
-        if hunk is not None and at not in shown:
-            left.append(hunk)
-            continue
-        if len(left) == 1:
-            yield from left[0]
-        elif left:
-            yield "…", f"{len(left)} more the same"
-        left = []
-        yield from hunk or ()
+    for is_shown, group in groupby(range(end), shown.__contains__):
+        places = list(group)
+        if is_shown or len(places) == 1:
+            yield from chain.from_iterable(hunks[at] for at in places)
+        else:
+            yield "…", f"{len(places)} more the same"
     if further:
         yield "…", f"{further} more changes"
 

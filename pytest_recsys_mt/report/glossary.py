@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType, ModuleType
@@ -101,35 +101,24 @@ def entries_of(rows: Iterable[Row]) -> list[Entry]:
 
 @cache
 def _documented() -> Mapping[str, Entry]:
-    return {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
-
-
-def _measures() -> Iterator[Entry]:
+    from pytest_recsys_mt import oracles
     from pytest_recsys_mt.oracles.aggregates import measures
     from pytest_recsys_mt.oracles.scores import metrics, score
-
-    for name in ("auc", *metrics.METRICS):
-        yield _entry(name, paragraph(metrics.METRICS.get(name, metrics.auc).__doc__))
-    for module in (*_beside(score), *_beside(measures)):
-        for table in ("SCORES", "SCORES_AT", "AGGREGATES"):
-            for name in getattr(module, table, {}):
-                yield _of_module(name, module)
-
-
-def _similarities() -> Iterator[Entry]:
     from pytest_recsys_mt.oracles.similarities import similarity
 
+    found = [
+        _named(name, _plain(paragraph(function.__doc__)))
+        for name in oracles.__all__
+        if inspect.isfunction(function := getattr(oracles, name))
+    ]
     for name in similarity.SIMILARITIES:
-        yield _of_module(name, sys.modules[f"{similarity.__package__}.{name}"])
-
-
-def _oracles() -> Iterator[Entry]:
-    from pytest_recsys_mt import oracles
-
-    for name in oracles.__all__:
-        found = getattr(oracles, name)
-        if inspect.isfunction(found):
-            yield _named(name, _plain(paragraph(found.__doc__)))
+        found.append(_of_module(name, sys.modules[f"{similarity.__package__}.{name}"]))
+    for name in ("auc", *metrics.METRICS):
+        found.append(_entry(name, paragraph(metrics.METRICS.get(name, metrics.auc).__doc__)))
+    for module in (*_beside(score), *_beside(measures)):
+        for table in ("SCORES", "SCORES_AT", "AGGREGATES"):
+            found += [_of_module(name, module) for name in getattr(module, table, {})]
+    return {entry.name: entry for entry in found}
 
 
 def _beside(table: ModuleType) -> list[ModuleType]:

@@ -8,7 +8,6 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -29,6 +28,7 @@ from pytest_recsys_mt.gate.document import (
     Planted,
     Readable,
     Row,
+    grouped,
     models_of,
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
@@ -209,8 +209,7 @@ class Record:
         policy = self.settings.policy
         if policy is None:
             return
-        for _, of_test in groupby(rows, key=lambda row: row["nodeid"]):
-            test = list(of_test)
+        for test in grouped(rows, lambda row: row["nodeid"]).values():
             known = policy.known_of(facts_of(test[0]))
             if known is None or known.expired(today()):
                 continue

@@ -55,10 +55,10 @@ def summarise(reporter: Any, record: Record) -> None:
     _counts(reporter, rows, several)
     for line in (*vacuous(rows), *inapplicable(rows)):
         _write(reporter, line)
-    for row in rows:
-        if row["attempts"] > 1 and state_of(row) == "holds":
+    for row in kept:
+        if row["attempts"] > 1:
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
-        if NOT_FINITE in row["details"] and state_of(row) == "holds":
+        if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""

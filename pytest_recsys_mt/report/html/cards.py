@@ -270,11 +270,10 @@ def _shown(example: Example, caption: str, both: bool) -> Shown:
     before, after = asked.get("source"), asked.get("followup")
     changed = [*map(_shortened, changes(before, after))] if before and after else ()
     calls = calls_of(before, after)
-    if not both:
-        answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
-        return Shown(example["user"], caption, (), lists.alone(answer, kind), "", changed, calls)
-    sides = lists.aligned(source, followup, *kinds)
-    return Shown(example["user"], caption, sides, (), lists.summary(sides), changed, calls)
+    sides = lists.aligned(source, followup, *kinds) if both else []
+    answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
+    single = [] if both else lists.alone(answer, kind)
+    return Shown(example["user"], caption, sides, single, lists.summary(sides), changed, calls)
 
 
 def _shortened(change: Change) -> Change:

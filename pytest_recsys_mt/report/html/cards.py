@@ -167,7 +167,7 @@ class Card:
         if shrunk is None:
             return None
         source, followup = shrunk["source"], shrunk.get("followup")
-        other = followup or {"answer": []}
+        other = {"answer": []} if followup is None else followup
         example: Example = {
             "user": shrunk["user"],
             "source": source["answer"],

@@ -72,18 +72,12 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
     """
     ordered = sorted(records, key=lambda each: _began(each[1]))
     held = [(name, record, cards_of(record)) for name, record in ordered]
-    runs = [
-        Run(
-            number,
-            name,
-            _began(record)[:16].replace("T", " "),
-            record,
-            answer_of(record, cards),
-            counted(cards),
-            () if number == 1 else _differences(ordered[number - 2][1], record),
-        )
-        for number, (name, record, cards) in enumerate(held, 1)
-    ]
+    runs = []
+    for number, (name, record, cards) in enumerate(held, 1):
+        when = _began(record)[:16].replace("T", " ")
+        answer, counts = answer_of(record, cards), counted(cards)
+        differs = () if number == 1 else _differences(ordered[number - 2][1], record)
+        runs.append(Run(number, name, when, record, answer, counts, differs))
     # A release often has a name of its own: with one model each, runs are of the same one.
     named = any(len(record["models"]) != 1 for _, record in ordered)
     found: dict[tuple[str, *Key], list[Card | None]] = {}

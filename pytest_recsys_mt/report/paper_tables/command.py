@@ -51,15 +51,14 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
 
 def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
     """Check that records can stand in one table: nothing but their models and tests may differ."""
-    first = _about(documents[0])
+    first = documents[0]
     for path, document in zip(paths[1:], documents[1:], strict=True):
-        about = _about(document)
-        for name, ours in first.items():
-            theirs = about.get(name, ours)
-            if ours != theirs:
+        ours, theirs = _about(first), _about(document)
+        for name in ours:
+            if ours[name] != theirs.get(name, ours[name]):
                 raise DataError(
                     f"{str(paths[0])!r} and {str(path)!r} have other {name}, so no table holds both: "
-                    f"{one_line(str(ours))} and {one_line(str(theirs))}"
+                    f"{one_line(str(ours[name]))} and {one_line(str(theirs[name]))}"
                 )
 
 

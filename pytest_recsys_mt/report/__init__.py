@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
 from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
+from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
@@ -44,23 +44,18 @@ def finish(
         record.add(found["calls"], found["causes"])
         record.notes.update(found["notes"])
         record.planted += found["planted"]
+    counted = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
     for report in reports:
-        carried = report.recsys_mt
-        record.add(
-            carried["calls"],
-            carried["causes"],
-            carried["planned"],
-            carried["data_digest"],
-            carried["requests"],
-            carried["ahead"],
-            carried["readings"],
-        )
+        record.add(**{name: report.recsys_mt[name] for name in counted})
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)
+    gate = settings.ask_everybody
+    add_facts = lambda path: annotate(path, record.document(), config, gate=gate)
+    draw = lambda path: write_report(record.document(), path)
     for option, path, write in (
         ("--recsys-json", settings.json, record.write),
-        ("--junitxml", junit and Path(junit), partial(_annotate, record, config)),
-        ("--recsys-html", settings.html, partial(_draw, record)),
+        ("--junitxml", junit and Path(junit), add_facts),
+        ("--recsys-html", settings.html, draw),
     ):
         try:
             if path is not None:  # absolute, as a recommender may have changed the folder
@@ -83,16 +78,6 @@ def finish(
                 red=True,
             )
     return record
-
-
-def _annotate(record: Record, config: pytest.Config, path: Path) -> None:
-    annotate(path, record.document(), config, gate=record.settings.ask_everybody)
-
-
-def _draw(record: Record, path: Path) -> None:
-    from pytest_recsys_mt.report.html import write_report
-
-    write_report(record.document(), path)
 
 
 __all__ = ["Record", "finish", "lost", "missing", "results_of"]

@@ -75,15 +75,13 @@ def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         ) from error
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
-        row: Any = None
         try:
             row = json.loads(line)
-            sound = isinstance(row, dict) and (
-                row.get("schema") == SCHEMA if number == 1 else _is_answer(row)
-            )
         except (ValueError, RecursionError):
-            sound = False
-        if not sound:
+            row = None
+        if not isinstance(row, dict) or not (
+            row.get("schema") == SCHEMA if number == 1 else _is_answer(row)
+        ):
             what = f"the first line of a file of answers ({SCHEMA})" if number == 1 else "an answer"
             raise DataError(
                 f"{path}:{number}: not {what}; write the record anew with --recsys-json"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.answers import read_answers
 from pytest_recsys_mt.sanitize import one_line
@@ -19,7 +20,8 @@ LONGEST = 200
 """Characters of an answer that are shown."""
 
 Answer = Mapping[str, Any]
-Listed = TypeVar("Listed")
+Question = tuple[Answer, Mapping[str, Answer], Mapping[str, Answer]]
+"""An answer with the question, and by their names the answers whose choice is marked and whose text is shown."""
 
 
 @dataclass(frozen=True)
@@ -52,27 +54,27 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
 
 
 def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
-    found: list[tuple[str, Path, str, dict[tuple[str, str, str], Answer]]] = []
+    found: list[tuple[Path, _Side]] = []
     kinds: set[str] = set()
     for path in records:
         head, answers = read_answers(path)
         kinds |= {answer["kind"] for answer in answers}
         for model in dict.fromkeys(answer["model"] for answer in answers):
-            own: dict[tuple[str, str, str], Answer] = {
+            own = {
                 (answer["kind"], answer["question"], answer["digest"]): answer
                 for answer in answers
                 if answer["model"] == model and kind in ("", answer["kind"])
             }
             if own:
-                found.append((model, path, str(head.get("data")), own))
+                found.append((path, _Side(model, str(head.get("data")), own)))
     if not found:
         listed = one_line(", ".join(sorted(kinds)))
         raise DataError(f"no question of the kind {kind!r} was asked; the kinds asked: {listed}")
-    models = Counter(model for model, *_ in found)
+    models = Counter(side.name for _, side in found)
     # Two versions of one model have one name; their records tell them apart.
     return [
-        _Side(f"{model} ({path})" if models[model] > 1 else model, data, own)
-        for model, path, data, own in found
+        replace(side, name=f"{side.name} ({path})") if models[side.name] > 1 else side
+        for path, side in found
     ]
 
 
@@ -82,12 +84,11 @@ def _wrong(side: _Side, limit: int) -> Iterator[str]:
     yield from _wrapped(f"{side.name} on {side.data}: {right} of {total} answers are right.")
     yield ""
     yield f"{'kind':<20}{'questions':>10}{'right':>8}{'unread':>8}{'accuracy':>10}"
-    for kind in dict.fromkeys(kind for kind, *_ in side.answers):
-        own = [each for key, each in side.answers.items() if key[0] == kind]
+    for kind, own in grouped(side.answers.values(), lambda each: str(each["kind"])).items():
         hits, unread = sum(map(_is_right, own)), sum(each["chosen"] is None for each in own)
         yield f"{one_line(kind):<20}{len(own):>10}{hits:>8}{unread:>8}{hits / len(own):>10.3f}"
     wrong = [each for each in side.answers.values() if not _is_right(each)]
-    yield from _listed(wrong, limit, _told)
+    yield from _listed([(each, {"chosen": each}, {"said": each}) for each in wrong], limit)
 
 
 def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
@@ -103,8 +104,8 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
             f"Only {len(common)} questions were asked of both: a answered {len(one.answers)}, b "
             f"{len(other.answers)}. The others are left out."
         )
-    kinds = list(dict.fromkeys(kind for kind, *_ in common))
-    rows = [_row(kind, [key for key in common if key[0] == kind], one, other) for kind in kinds]
+    by_kind = grouped(common, lambda key: key[0])
+    rows = [_row(kind, keys, one, other) for kind, keys in by_kind.items()]
     yield ""
     yield f"{'kind':<18}{'questions':>9}{'a':>7}{'b':>7}{'only a':>8}{'only b':>8}{'p':>9}{'Holm':>9}"
     corrected = holm([row[-1] for row in rows])
@@ -120,7 +121,7 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
     )
     apart = [key for key in common if _is_right(one.answers[key]) != _is_right(other.answers[key])]
     pairs = [{"a": one.answers[key], "b": other.answers[key]} for key in apart]
-    yield from _listed(pairs, limit, lambda both: _told(both["a"], both))
+    yield from _listed([(both["a"], both, both) for both in pairs], limit)
 
 
 def _row(
@@ -130,8 +131,8 @@ def _row(
     hits = [(_is_right(ours), _is_right(theirs)) for ours, theirs in both]
     read = [
         hit
-        for hit, answers in zip(hits, both, strict=True)
-        if all(each["chosen"] is not None for each in answers)
+        for hit, (ours, theirs) in zip(hits, both, strict=True)
+        if None not in (ours["chosen"], theirs["chosen"])
     ]
     only_a, only_b = read.count((True, False)), read.count((False, True))
     behind, ahead = sorted((only_a, only_b))
@@ -155,28 +156,24 @@ def _is_right(answer: Answer) -> bool:
     return bool(answer["chosen"] == answer["right"])
 
 
-def _told(answer: Answer, models: Mapping[str, Answer] | None = None) -> Iterator[str]:
+def _told(answer: Answer, chose: Mapping[str, Answer], said: Mapping[str, Answer]) -> Iterator[str]:
     yield from _wrapped(f"{answer['question']} ({answer['kind']})")
     for place, option in enumerate(answer["options"]):
-        chosen = [
-            name for name, own in (models or {"chosen": answer}).items() if own["chosen"] == place
-        ]
-        marks = [*(["right"] if place == answer["right"] else []), *chosen]
+        marks = ["right"] if place == answer["right"] else []
+        marks += [name for name, own in chose.items() if own["chosen"] == place]
         yield from _wrapped(f"{', '.join(marks):>14}  {place + 1}. {option}", indent=16)
-    for name, own in (models or {"said": answer}).items():
+    for name, own in said.items():
         raw = one_line(own["raw"])
         cut = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]}..."
         unread = " (no option was read)" if own["chosen"] is None else ""
         yield from _wrapped(f'{name:>14}  "{cut}"{unread}', indent=16)
 
 
-def _listed(
-    found: Sequence[Listed], limit: int, told: Callable[[Listed], Iterator[str]]
-) -> Iterator[str]:
+def _listed(found: Sequence[Question], limit: int) -> Iterator[str]:
     shown = found[: limit or None]
-    for each in shown:
+    for question in shown:
         yield ""
-        yield from told(each)
+        yield from _told(*question)
     if len(found) > len(shown):
         yield ""
         yield f"{len(found) - len(shown)} more; --limit=0 shows all"

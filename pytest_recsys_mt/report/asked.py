@@ -131,10 +131,9 @@ def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) ->
     told: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
     if shown is None:
         return told
-    messages = shown.messages()
-    if not messages and shown.answer.text is None and not shown.answer.entries:
+    messages, text = shown.messages(), shown.answer.text
+    if not messages and text is None and not shown.answer.entries:
         return told  # no text model
-    text = shown.answer.text
     return {
         **told,
         "prompt": [_message(message) for message in messages] or None,

@@ -61,9 +61,7 @@ class Result:
         None if the last repetition never came.
         """
         final = [attempt for attempt in self.attempts if not attempt.repeated]
-        return next((attempt for attempt in reversed(final) if attempt.failed), None) or (
-            final[-1] if final else None
-        )
+        return max(reversed(final), key=lambda attempt: bool(attempt.failed), default=None)
 
     @property
     def rows(self) -> list[Row]:

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple
 
 Mark = Literal[" ", "-", "+", "…"]
@@ -69,19 +70,19 @@ def changes(
 
 
 def _parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, list[Hunk]]]:
-    both = (one, other)
+    whole = one.get("candidates") is None or other.get("candidates") is None
 
     def plain(part: str, lines: Any) -> tuple[str, list[Hunk]]:
-        old, new = ([(text, text) for text in lines(side)] for side in both)
+        old, new = ([(text, text) for text in lines(side)] for side in (one, other))
         return part, _list_diff(old, new)
 
     def text(part: str, lines: Any) -> tuple[str, list[Hunk]]:
         return part, _text_diff(lines(one), lines(other))
 
     yield plain("user", lambda side: _some(side.get("user")))
-    yield "history", _list_diff(*_histories(*both))
+    yield "history", _list_diff(*_histories(one, other))
     yield plain("scale", lambda side: _some(_scale(side.get("scale"))))
-    yield "candidates", _list_diff(*_offers(*both))
+    yield "candidates", _list_diff(_offered(one, whole), _offered(other, whole))
     yield plain("seen", lambda side: side.get("seen") or [])
     yield plain("k", lambda side: _some(side.get("k")))
     yield text("instruction", lambda side: _lines(side.get("instruction")))
@@ -118,26 +119,18 @@ def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
 
 def _histories(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
     """Both histories; times are shown if anything else of the history is the same."""
-    both = [side.get("history") or [] for side in (one, other)]
-    keys = [[rating["item"] for rating in side] for side in both]
-    texts = [
-        [f"{_title(rating)}: {_number(float(rating['rating']))}" for rating in side]
-        for side in both
-    ]
-    if keys[0] == keys[1] and texts[0] == texts[1]:
-        texts = [
-            [
-                f"{text}, at {rating.get('timestamp')}"
-                for text, rating in zip(lines, side, strict=True)
-            ]
-            for lines, side in zip(texts, both, strict=True)
-        ]
-    old, new = (list(zip(*side, strict=True)) for side in zip(keys, texts, strict=True))
+    old, new = (_rated(side, "") for side in (one, other))
+    if old == new:
+        old, new = (_rated(side, ", at {}") for side in (one, other))
     return old, new
 
 
-def _number(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+def _rated(side: Mapping[str, Any], when: str) -> list[Entry]:
+    found = []
+    for each in side.get("history") or []:
+        rating = f"{_title(each)}: {float(each['rating']):.10g}"
+        found.append((each["item"], rating + when.format(each.get("timestamp"))))
+    return found
 
 
 def _title(entry: Mapping[str, Any]) -> str:
@@ -146,13 +139,8 @@ def _title(entry: Mapping[str, Any]) -> str:
     return f"{entry.get('title') or entry['item']}{beside}"
 
 
-def _offers(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
-    """Both lists of candidates; only their lengths, if one side offers the whole catalogue."""
-    whole = one.get("candidates") is None or other.get("candidates") is None
-    return _offered(one, whole), _offered(other, whole)
-
-
 def _offered(side: Mapping[str, Any], whole: bool) -> list[Entry]:
+    """The candidates; only their number, if one of both sides offers the `whole` catalogue."""
     offered = side.get("candidates")
     if offered is None:
         return [(None, the_catalogue(len(side.get("seen") or ())))]
@@ -176,9 +164,7 @@ def _list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
         hunks.append(_only("…", f"the same {len(old)}, in another order"))
     i = j = 0
     for a, b in [*_in_order(before, after), (len(old), len(new))]:
-        for key, place in left[i:a]:
-            if key not in after:
-                hunks.append(_only("-", old[place][1]))
+        hunks += [_only("-", old[place][1]) for key, place in left[i:a] if key not in after]
         for key, place in right[j:b]:
             if key not in before:
                 hunks.append(_only("+", new[place][1]))
@@ -250,7 +236,7 @@ def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 def _line_diff(old: str, new: str) -> list[Hunk]:
     """One changed line: as a whole if it is short or changed much, else around each change."""
     if "".join(old.split()) == "".join(new.split()):
-        old, new = _visible(old, new)
+        old, new = _visible(old, new), _visible(new, old)
     whole: list[Hunk] = [(("-", old), ("+", new))]
     if max(len(old), len(new)) <= LONG:
         return whole
@@ -278,40 +264,31 @@ DIFFERING = "·"
 _SHOWN = {"\t": "→", "\u00a0": "⍽"}
 
 
-def _visible(old: str, new: str) -> tuple[str, str]:
-    """Two lines that differ in blanks alone, with the blanks that differ as visible characters."""
-    lines: tuple[list[str], list[str]] = ([], [])
-    gaps = [re.split(r"(\S)", line) for line in (old, new)]  # blanks, character, blanks, ...
-    for one, other in zip(*gaps, strict=True):
-        differ = one != other
-        for line, part in zip(lines, (one, other), strict=True):
-            line.append("".join(_SHOWN.get(blank, DIFFERING) for blank in part) if differ else part)
-    return "".join(lines[0]), "".join(lines[1])
+def _visible(line: str, other: str) -> str:
+    """A line that differs from another one in blanks alone, with these blanks as visible characters."""
+    told = ""
+    gaps = [re.split(r"(\S)", each) for each in (line, other)]  # blanks, character, blanks, ...
+    for own, there in zip(*gaps, strict=True):
+        told += own if own == there else "".join(_SHOWN.get(blank, DIFFERING) for blank in own)
+    return told
 
 
 def _folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
     """The lines of a diff without what is far from a change, and without changes beyond `most`."""
     changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
+    end, further = len(hunks), 0
     if most is not None and len(changed) > most + 1:  # no line is saved on one
-        end = changed[most - 1] + 1
-        further = len(changed) - most
-    else:
-        end, further = len(hunks), 0
+        end, further = changed[most - 1] + 1, len(changed) - most
     reach = len(hunks) if around is None else around
     shown = {near for at in changed if at < end for near in range(at - reach, at + reach + 1)} | {
         at for at, hunk in enumerate(hunks) if hunk[0][0] == "…"
     }
-    left: list[Hunk] = []
-    for at, hunk in enumerate([*hunks[:end], None]):
-        if hunk is not None and at not in shown:
-            left.append(hunk)
-            continue
-        if len(left) == 1:
-            yield from left[0]
-        elif left:
-            yield "…", f"{len(left)} more the same"
-        left = []
-        yield from hunk or ()
+    for is_shown, group in groupby(range(end), shown.__contains__):
+        places = list(group)
+        if is_shown or len(places) == 1:
+            yield from chain.from_iterable(hunks[at] for at in places)
+        else:
+            yield "…", f"{len(places)} more the same"
     if further:
         yield "…", f"{further} more changes"
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -149,13 +150,11 @@ def _is_ours(comment: Mapping[str, Any], mark: str) -> bool:
 
 
 def _comments(client: httpx2.Client, address: str) -> Iterator[Mapping[str, Any]]:
-    page = 1
-    while True:
+    for page in count(1):
         listed = _ask(client, "GET", f"{address}?per_page={PAGE}&page={page}")
         yield from listed
         if len(listed) < PAGE:
             return
-        page += 1
 
 
 def _ask(client: httpx2.Client, method: str, address: str, data: Any = None) -> Any:

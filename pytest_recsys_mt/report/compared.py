@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Changed, Comparison, Row
+from pytest_recsys_mt.gate.document import Changed, Comparison, Row, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
-APPLIES_NOT = re.compile(r"not-applicable (in this run|in the baseline): ")
+APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
 WORDS = {
     "regressed": "REGRESSED",
     "suspicious": "SUSPICIOUS",
@@ -70,13 +71,12 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))
         or "nothing to compare"
     )
-    reasons: dict[str, int] = {}
-    for each in comparison["results"]:
-        if each["change"] == "ungated":
-            # Why tests do not apply stands elsewhere.
-            found = APPLIES_NOT.match(each["reason"])
-            reason = each["reason"] if found is None else f"not applicable {found[1]}"
-            reasons[reason] = reasons.get(reason, 0) + 1
+    # Why tests do not apply stands elsewhere.
+    reasons = Counter(
+        APPLIES_NOT.sub(r"not applicable \1", each["reason"])
+        for each in comparison["results"]
+        if each["change"] == "ungated"
+    )
     for reason, count in reasons.items():
         say(reporter, f"ungated ({count}): {reason}", "  ")
 
@@ -87,8 +87,8 @@ def changed(
     """The changes that are told one by one, each with the name of its row and its bounds."""
     names = {
         (row["nodeid"], row["oracle"]): name
-        for model in dict.fromkeys(row["model"] for row in rows)
-        for row, name in named([row for row in rows if row["model"] == model])
+        for own in grouped(rows, lambda row: row["model"]).values()
+        for row, name in named(own)
     }
     for each in comparison["results"]:
         if each["change"] in COLOURS and each["interval"] is not None:

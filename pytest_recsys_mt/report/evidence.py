@@ -114,21 +114,19 @@ def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
     yield f"smallest example: user {one_line(shrunk['user'])}, {size}"
     calls = "1 call" if shrunk["calls"] == 1 else f"{shrunk['calls']} calls"
     yield f"({shrunk['ended']}; {calls}; effect {shrunk['effect']:.4f})"
-    differing = (
-        {}
-        if followup is None
-        else {
-            change.part: change.lines
-            for change in changes(source, followup, most=MOST_CHANGES, around=None)
-        }
-    )
-    if followup is not None and not differing:
-        yield f"  {SAME}"
-    same = dict(_parts(source))
-    for name in dict.fromkeys((*same, *differing)):
-        yield from _part(name, differing.get(name) or [(" ", text) for text in same[name]])
-    shown = shrunk["followup"] if alone and followup is not None else source
-    yield from _answers(shown["answer"], () if followup is None else followup["answer"], alone)
+    parts: dict[str, Sequence[Line]] = {
+        name: [(" ", text) for text in lines] for name, lines in _parts(source)
+    }
+    answers = (source["answer"], ())
+    if followup is not None:
+        found = changes(source, followup, most=MOST_CHANGES, around=None)
+        parts |= {change.part: change.lines for change in found}
+        answers = (followup["answer"] if alone else source["answer"], followup["answer"])
+        if not found:
+            yield f"  {SAME}"
+    for name, lines in parts.items():
+        yield from _part(name, lines)
+    yield from _answers(*answers, alone)
     yield from _wrote(source, followup)
 
 

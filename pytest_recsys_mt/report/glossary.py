@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType, ModuleType
 
 from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.relation_list import paragraph
 from pytest_recsys_mt.wording import spoken
 
 
@@ -28,13 +29,13 @@ class Entry:
         return f"term-{self.name}"
 
 
-def _terms(**texts: str) -> Mapping[str, Entry]:
-    return MappingProxyType({name: _named(name, text) for name, text in texts.items()})
-
-
 def _named(name: str, text: str) -> Entry:
     words = spoken(name)
     return Entry(name, words[:1].upper() + words[1:], text)
+
+
+def _terms(**texts: str) -> Mapping[str, Entry]:
+    return MappingProxyType({name: _named(name, text) for name, text in texts.items()})
 
 
 TERMS = _terms(
@@ -88,53 +89,36 @@ def names_of(row: Row) -> list[str]:
 
 def measure_of(row: Row) -> Entry | None:
     """What the number of a row measures: its metric, else the score that its oracle compares."""
-    return next((entry for name in names_of(row) if (entry := entry_of(name))), None)
+    return next(map(entry_of, names_of(row)), None)
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
     """The entries that a report of `rows` needs: the common terms, then the measures by name."""
-    found = {
-        entry.name: entry for row in rows for name in names_of(row) if (entry := entry_of(name))
-    }
-    return [
-        *TERMS.values(),
-        *(found[name] for name in sorted(found, key=str.casefold) if name not in TERMS),
-    ]
+    found = {entry for row in rows for name in names_of(row) if (entry := entry_of(name))}
+    others = found.difference(TERMS.values())
+    return [*TERMS.values(), *sorted(others, key=lambda entry: (entry.name.casefold(), entry.name))]
 
 
 @cache
 def _documented() -> Mapping[str, Entry]:
-    return MappingProxyType(
-        {entry.name: entry for entry in (*_oracles(), *_similarities(), *_measures())}
-    )
-
-
-def _measures() -> Iterator[Entry]:
+    from pytest_recsys_mt import oracles
     from pytest_recsys_mt.oracles.aggregates import measures
     from pytest_recsys_mt.oracles.scores import metrics, score
-
-    for name in ("auc", *metrics.METRICS):
-        yield _entry(name, _paragraph(metrics.METRICS.get(name, metrics.auc)))
-    for module in (*_beside(score), *_beside(measures)):
-        for table in ("SCORES", "SCORES_AT", "AGGREGATES"):
-            for name in getattr(module, table, {}):
-                yield _of_module(name, module)
-
-
-def _similarities() -> Iterator[Entry]:
     from pytest_recsys_mt.oracles.similarities import similarity
 
+    found = [
+        _named(name, _plain(paragraph(function.__doc__)))
+        for name in oracles.__all__
+        if inspect.isfunction(function := getattr(oracles, name))
+    ]
     for name in similarity.SIMILARITIES:
-        yield _of_module(name, sys.modules[f"{similarity.__package__}.{name}"])
-
-
-def _oracles() -> Iterator[Entry]:
-    from pytest_recsys_mt import oracles
-
-    for name in oracles.__all__:
-        found = getattr(oracles, name)
-        if inspect.isfunction(found):
-            yield _named(name, _plain(_paragraph(found)))
+        found.append(_of_module(name, sys.modules[f"{similarity.__package__}.{name}"]))
+    for name in ("auc", *metrics.METRICS):
+        found.append(_entry(name, paragraph(metrics.METRICS.get(name, metrics.auc).__doc__)))
+    for module in (*_beside(score), *_beside(measures)):
+        for table in ("SCORES", "SCORES_AT", "AGGREGATES"):
+            found += [_of_module(name, module) for name in getattr(module, table, {})]
+    return {entry.name: entry for entry in found}
 
 
 def _beside(table: ModuleType) -> list[ModuleType]:
@@ -149,8 +133,8 @@ def _beside(table: ModuleType) -> list[ModuleType]:
 
 def _of_module(name: str, module: ModuleType) -> Entry:
     """The entry of what a module declares. The docstring of a module of one measure begins with its title."""
-    about = _paragraph(module)
-    function = _paragraph(getattr(module, name, None))
+    about = paragraph(module.__doc__)
+    function = paragraph(vars(module)[name].__doc__ if name in vars(module) else "")
     if module.__name__.rpartition(".")[2] == name:
         return _entry(name, about, function)
     return _named(name, _plain(f"{function} {about}".strip()))
@@ -160,12 +144,6 @@ def _entry(name: str, about: str, further: str = "") -> Entry:
     title, _, text = about.partition(": ")
     told = f"{text[:1].upper()}{text[1:]} {further}".strip()
     return Entry(name, _plain(title.removesuffix(".")), _plain(told or about), own=True)
-
-
-def _paragraph(documented: object) -> str:
-    """The first paragraph of a docstring, in one line."""
-    docstring = inspect.getdoc(documented) if documented is not None else ""
-    return " ".join((docstring or "").partition("\n\n")[0].split())
 
 
 def _plain(text: str) -> str:

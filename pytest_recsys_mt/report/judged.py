@@ -68,6 +68,15 @@ def read_in_words(model: str, read: Readable) -> str:
     return f"{text}; {ambiguous} have several lists of equal claims" if ambiguous else text
 
 
+def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
+    """`read_in_words` and `unread_in_words` of each text model of a record."""
+    return [
+        text
+        for model, read in readings.items()
+        for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ()))
+    ]
+
+
 def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
     """Some answers of which nothing could be read, each with the reason and what to ask for."""
     parts = (

@@ -55,7 +55,8 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
         if rows:
             _add(case, rows, properties)
         _name_ours(case, f"{prefix}." if prefix else "")
-    for suite in list(tree.iter("testsuite"))[:1]:
+    suite = next(tree.iter("testsuite"), None)
+    if suite is not None:
         _describe(suite, document)
         alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
         if gate or (alone and document["gate"]["status"] != "passed"):
@@ -73,21 +74,20 @@ def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
 
 
 def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
-    told = []
+    told: list[str] = []
     for number, row in enumerate(rows, 1):
         facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "", [])}
         if properties:
             suffix = "" if number == 1 else f".{number}"
             _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
-        lines = [told_of(row), *unread_in_words(unread_of(row)), json.dumps({"recsys-mt": facts})]
-        told += [f"{line}\n" for line in lines]
+        told += (told_of(row), *unread_in_words(unread_of(row)), json.dumps({"recsys-mt": facts}))
     failure = next((part for part in case if part.tag in ("failure", "error")), None)
     if failure is not None:
         _explain(failure, rows)
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")
-    output.text = f"{''.join(told)}{output.text or ''}"
+    output.text = "\n".join([*told, output.text or ""])
 
 
 def _explain(failure: Element, rows: Sequence[Row]) -> None:
@@ -117,19 +117,17 @@ def _name_ours(case: Element, prefix: str) -> None:
 
 
 def _describe(suite: Element, document: Document) -> None:
-    _add_properties(
-        suite,
-        {
-            "gate": document["gate"]["status"],
-            "gate.sentence": document["gate"]["sentence"],
-            "models": ", ".join(document["models"]),
-            "data": document["data"],
-            "data_digest": document["data_digest"] or "",
-            "seed": document["seed"],
-            "version": document["version"],
-            **{f"digest.{name}": value for name, value in document["digests"].items()},
-        },
-    )
+    facts = {
+        "gate": document["gate"]["status"],
+        "gate.sentence": document["gate"]["sentence"],
+        "models": ", ".join(document["models"]),
+        "data": document["data"],
+        "data_digest": document["data_digest"] or "",
+        "seed": document["seed"],
+        "version": document["version"],
+        **{f"digest.{name}": value for name, value in document["digests"].items()},
+    }
+    _add_properties(suite, facts)
 
 
 def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
@@ -152,8 +150,5 @@ def _add_properties(element: Element, facts: Mapping[str, object]) -> None:
         holder = ElementTree.Element("properties")
         element.insert(0, holder)
     for name, value in facts.items():
-        ElementTree.SubElement(holder, "property", name=f"recsys_mt.{name}", value=_text(value))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+        text = value if isinstance(value, str) else json.dumps(value)
+        ElementTree.SubElement(holder, "property", name=f"recsys_mt.{name}", value=text)

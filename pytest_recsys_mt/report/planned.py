@@ -33,8 +33,6 @@ def print_plan(
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     reporter.write_line("")
     sure = {key: count for key, count in plan.counts.items() if key[0] not in BESIDE}
-    again = [count for key, count in plan.counts.items() if key[0] == CONFIRMING]
-    controls = [count for key, count in plan.counts.items() if key[0] == CONTROLLING]
     free = []
     for name in dict.fromkeys(model for _, model in sure):
         counts = {suite: count for (suite, model), count in sure.items() if model == name}
@@ -63,42 +61,34 @@ def print_plan(
     left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
     _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    _write_bound(reporter, [*sure.values()], again, controls, len(left), settings.limits.calls)
+    _write_bound(reporter, plan, len(left), settings.limits.calls)
 
 
-def _write_bound(
-    reporter: Any,
-    sure: Sequence[Count],
-    again: Sequence[Count],
-    controls: Sequence[Count],
-    unknown: int,
-    limit: int | None,
-) -> None:
+def _write_bound(reporter: Any, plan: Plan, unknown: int, limit: int | None) -> None:
+    sure = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
+    again = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
+    controls = [count for (purpose, _), count in plan.counts.items() if purpose == CONTROLLING]
     made, further, shown = (
         sum(count.to_make for count in counts) for counts in (sure, again, controls)
     )
     planned, most = sum(count.calls for count in sure), made + further + shown
     without = f", without the {unknown} tests that are not planned" if unknown else ""
-    _write(
-        reporter,
-        f"at most {most:,} calls, {_at_most([*sure, *again, *controls])}{without}",
-        indent=4,
-    )
     parts = [
-        f"{planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {_at_most(sure)}"
+        f"at most {most:,} calls, {_at_most([*sure, *again, *controls])}{without}",
+        f"  {planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {_at_most(sure)}",
     ]
     if further:
         parts.append(
-            f"{further:,} more if every relation is violated; {_at_most(again)}: both sides of a difference are "
+            f"  {further:,} more if every relation is violated; {_at_most(again)}: both sides of a difference are "
             f"asked once more, and some users at the end, to see whether answers changed"
         )
     if shown:
         parts.append(
-            f"{shown:,} controls; {_at_most(controls)}: they show whether promises that hold are kept vacuously "
+            f"  {shown:,} controls; {_at_most(controls)}: they show whether promises that hold are kept vacuously "
             f"(--recsys-controls=0 asks none)"
         )
     for part in parts:
-        _write(reporter, f"  {part}", indent=4)
+        _write(reporter, part, indent=4)
     if made:
         _write(reporter, "A verdict that is clear early asks fewer users.")
     if limit is not None and most > limit:
@@ -144,18 +134,15 @@ def _table(counts: Mapping[str, Count]) -> list[str]:
 
 
 def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
-    outputs = [count.output_tokens for count in counts]
-    known = [tokens for tokens in outputs if tokens is not None]
-    usd = [count.usd for count in counts]
-    costs = [each for each in usd if each is not None]
+    outputs, usd = [count.output_tokens for count in counts], [count.usd for count in counts]
     return (
         suite,
         f"{len(set().union(*(count.tests for count in counts))):,}",
         f"{sum(count.calls for count in counts):,}",
         f"{sum(count.cached for count in counts):,}",
         short(sum(count.prompt_tokens for count in counts)),
-        short(sum(known)) if len(known) == len(outputs) else "?",
-        dollars(sum(costs)) if len(costs) == len(usd) else "?",
+        "?" if None in outputs else short(sum(filter(None, outputs))),
+        "?" if None in usd else dollars(sum(filter(None, usd))),
     )
 
 
@@ -181,22 +168,19 @@ def _notes(counts: Sequence[Count]) -> list[str]:
 
 
 def _write_dearest(reporter: Any, plan: Plan) -> None:
-    functions: defaultdict[str, list[Count]] = defaultdict(list)
+    usd: defaultdict[str, float] = defaultdict(float)
+    calls = Counter[str]()
     for (nodeid, _), count in plan.by_test.items():
         if nodeid and count.to_make:
-            functions[function_of(nodeid)].append(count)
-    if len(functions) <= 1:
+            usd[function_of(nodeid)] += count.usd or 0.0
+            calls[function_of(nodeid)] += count.to_make
+    if len(calls) <= 1:
         return
-
-    def weight(counts: Sequence[Count]) -> tuple[float, int]:
-        return sum(count.usd or 0.0 for count in counts), sum(count.to_make for count in counts)
-
     reporter.write_sep("=", "recsys-mt: the tests that ask most")
-    ordered = sorted(functions.items(), key=lambda each: weight(each[1]), reverse=True)
-    for function, counts in ordered[:MOST]:
-        usd, calls = weight(counts)
-        cost = f", {dollars(usd)}" if usd else ""
-        reporter.write_line(f"{calls:,} calls{cost}")
+    dearest = sorted(calls, key=lambda name: (usd[name], calls[name]), reverse=True)
+    for function in dearest[:MOST]:
+        cost = f", {dollars(usd[function])}" if usd[function] else ""
+        reporter.write_line(f"{calls[function]:,} calls{cost}")
         reporter.write_line(f"    {one_line(function)}")
 
 
@@ -216,10 +200,10 @@ def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
 
 def _at_most(counts: Sequence[Count]) -> str:
     costs = [count.usd for count in counts]
-    known = [usd for usd in costs if usd is not None]
-    if len(known) == len(costs):
-        return f"at most {dollars(sum(known))}"
-    return f"at most {dollars(sum(known))} and what is unknown" if sum(known) else "cost unknown"
+    known = sum(filter(None, costs))
+    if None not in costs:
+        return f"at most {dollars(known)}"
+    return f"at most {dollars(known)} and what is unknown" if known else "cost unknown"
 
 
 def short(number: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_recsys_mt.report.asked import plain_requests
 from pytest_recsys_mt.report.evidence import changed
@@ -20,7 +20,9 @@ def how_to_ask(source: Request | None, failed: Request, smallest: Request | None
             yield ""
             yield "this request is a follow-up; it differs from the user's own in:"
             yield from changed(*sides)
-    if smallest is None or _is_long(smallest):
+    if smallest is None or any(smallest.edits):
+        return
+    if max(len(smallest.history), len(smallest.candidates or ())) > MOST_PARTS:
         return
     yield ""
     yield "the smallest request found that raises it, for recommend([request]):"
@@ -29,21 +31,15 @@ def how_to_ask(source: Request | None, failed: Request, smallest: Request | None
     yield from as_code(smallest)
 
 
-def _is_long(request: Request) -> bool:
-    return max(len(request.history), len(request.candidates or ())) > MOST_PARTS or any(
-        request.edits
-    )
-
-
 def as_code(request: Request) -> Iterator[str]:
     """A request as Python code; it needs the names `Item`, `Rating`, `Request` and `Scale`."""
     low, high = _number(request.scale.low), _number(request.scale.high)
     parts = {
         "user": repr(request.user),
-        "history": _tuple(list(map(_rating, request.history))),
+        "history": _tuple(map(_rating, request.history)),
         "scale": f"Scale({low}, {high})",
         "candidates": (
-            "None" if request.candidates is None else _tuple(list(map(_item, request.candidates)))
+            "None" if request.candidates is None else _tuple(map(_item, request.candidates))
         ),
         "k": str(int(request.k)),
         "instruction": repr(request.instruction) if request.instruction else "",
@@ -55,9 +51,9 @@ def as_code(request: Request) -> Iterator[str]:
     yield ")"
 
 
-def _tuple(parts: Sequence[str]) -> str:
+def _tuple(parts: Iterable[str]) -> str:
     lines = "".join(f"\n        {part}," for part in parts)
-    return f"({lines}\n    )" if parts else "()"
+    return f"({lines}\n    )" if lines else "()"
 
 
 def _rating(rating: Rating) -> str:
@@ -66,13 +62,10 @@ def _rating(rating: Rating) -> str:
 
 
 def _item(item: Item) -> str:
-    parts = [repr(item.id)]
-    facts = _facts(item.attributes)
-    if item.title or item.year is not None or facts:
-        parts.append(repr(item.title))
-    if item.year is not None or facts:
-        parts.append(repr(item.year))
-    return f"Item({', '.join([*parts, *([facts] if facts else [])])})"
+    parts = [repr(item.id), repr(item.title), repr(item.year), _facts(item.attributes)]
+    while len(parts) > 1 and parts[-1] in ("", "None", "''"):  # what is left out by default
+        parts.pop()
+    return f"Item({', '.join(parts)})"
 
 
 def _facts(attributes: Mapping[str, object]) -> str:

@@ -8,9 +8,8 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.causes import Cause, Caused
@@ -29,6 +28,7 @@ from pytest_recsys_mt.gate.document import (
     Planted,
     Readable,
     Row,
+    grouped,
     models_of,
 )
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
@@ -209,8 +209,7 @@ class Record:
         policy = self.settings.policy
         if policy is None:
             return
-        for _, of_test in groupby(rows, key=lambda row: row["nodeid"]):
-            test = list(of_test)
+        for test in grouped(rows, lambda row: row["nodeid"]).values():
             known = policy.known_of(facts_of(test[0]))
             if known is None or known.expired(today()):
                 continue
@@ -274,20 +273,17 @@ class Record:
         baseline = None
         if settings.baseline is not None and self._baseline is not None:
             baseline = (str(settings.baseline), self._baseline)
-        unasked = sum(row["reason"].startswith(NOT_ASKED) for row in document["results"])
+        rows = document["results"]
+        unasked = sum(row["reason"].startswith(NOT_ASKED) for row in rows)
         incomplete = [*self.incomplete]
         if unasked:
             incomplete.append(f"{unasked} verdicts lack users that were not asked")
-        if not document["results"] and not incomplete:
+        if not rows and not incomplete:
             incomplete.append("no test made a verdict on a recommender")
-        return Gate(policy, settings.ask_everybody, alpha, settings.inconclusive, baseline).decide(
-            document,
-            _standing(document["results"], settings.alpha),
-            {
-                "drift": [drift["reason"] for drift in self._drifts if drift["drifted"]],
-                "partial": incomplete,
-            },
-        )
+        violated = [row["nodeid"] for row in standing(rows, "p_holm", settings.alpha)]
+        drifted = [drift["reason"] for drift in self._drifts if drift["drifted"]]
+        gate = Gate(policy, settings.ask_everybody, alpha, settings.inconclusive, baseline)
+        return gate.decide(document, violated, {"drift": drifted, "partial": incomplete})
 
     def write(self, path: Path) -> None:
         """Write the record to `path`, and the answers to questions beside it, each completely or not at all."""
@@ -325,11 +321,8 @@ def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
     for row in rows:
         dimension = row["details"].get("dimension")
         if isinstance(dimension, dict) and "name" in dimension:
-            figures = {key: value for key, value in dimension.items() if key != "name"}
-            found.setdefault(row["model"], {})[dimension["name"]] = {
-                **figures,
-                "nodeid": row["nodeid"],
-            }
+            figures = {**dimension, "nodeid": row["nodeid"]}
+            found.setdefault(row["model"], {})[figures.pop("name")] = figures
     return found
 
 
@@ -365,11 +358,11 @@ def _text_of(row: Row, mark: str) -> str:
     return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines)
 
 
-def _standing(rows: list[Row], alpha: float) -> list[str]:
-    """The tests whose violation remains after Holm's correction over the run."""
+def standing(rows: Iterable[Row], corrected: Literal["p_holm", "p_bh"], alpha: float) -> list[Row]:
+    """The rows whose violation is not expected, and remains after a correction over the run."""
     return [
-        row["nodeid"]
+        row
         for row in rows
         if row["status"] == "violated" != row["expected"]
-        and (row["p_holm"] is None or row["p_holm"] <= alpha)
+        and ((p := row[corrected]) is None or p <= alpha)
     ]

@@ -43,11 +43,9 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     for name, transformation in found.items():
         reporter.write_line(name, bold=True)
         promise = promised_by(transformation) or "no promise given"
-        for line in (*_wrapped(promise), *_wrapped(f"needs {needs_of(transformation)}")):
+        placed = (line for test in dict.fromkeys(tests[name]) for line in _placed(test))
+        for line in (*_wrapped(promise), *_wrapped(f"needs {needs_of(transformation)}"), *placed):
             reporter.write_line(line)
-        for test in dict.fromkeys(tests[name]):
-            for line in _placed(test):
-                reporter.write_line(line)
     for test, promise in alone.items():
         name = parts_of(test).function
         reporter.write_line(name, bold=True)

@@ -74,15 +74,14 @@ def attach(
         # As pytest's own xfail does: a verdict that does not gate is reported and fails nothing.
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
+    executor = run.executor if run is not None and running.recsys is not None else None
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if unsettled:
-        replayable = run is not None and running.recsys is not None and run.executor.replayable
-        again = sanitize(reproduce(replayable, 0))
+        again = sanitize(reproduce(executor is not None and executor.replayable, 0))
         for row in unsettled:
             row["reproduce"] = again
     for row in rows:
         row["outcome"] = outcome_of(report)
-    executor = run.executor if run is not None and running.recsys is not None else None
     report.recsys_mt = {
         "rows": rows,
         **({"calls": {}, "causes": []} if run is None else run.drain()),
@@ -101,8 +100,7 @@ def attach(
             report.recsys_mt["raised"] = [failure.told() for failure in failures]
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
         wanting = any(row["status"] != row["expected"] for row in rows)
-        for number, verdict in enumerate(running.verdicts):
-            row = rows[number]
+        for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
             if wanting and row["status"] == row["expected"]:
                 continue  # the test failed for another verdict
             lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
@@ -110,10 +108,8 @@ def attach(
             if row["reproduce"]:
                 lines += ["", "to run this test again:", row["reproduce"]]
             if smaller and number in running.to_shrink:
-                lines += [
-                    f"to look for the smallest example, with at most {SHRINK} more calls:",
-                    smaller,
-                ]
+                more = f"to look for the smallest example, with at most {SHRINK} more calls:"
+                lines += [more, smaller]
             text = sanitize("\n".join(lines))
             report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
 

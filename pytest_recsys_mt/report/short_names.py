@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from pytest_recsys_mt.gate.comparison import name_of_row, own_parameters
-from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.document import Row, grouped
 from pytest_recsys_mt.gate.nodeids import spoken_of
 from pytest_recsys_mt.metamorphic import slug
 
@@ -48,10 +47,7 @@ def folded(name: str, width: int) -> list[str]:
 def distinct_names(rows: Sequence[Row]) -> list[str]:
     """The name of each row of one suite and one recommender, with what tells it from rows of the same name."""
     names = [name_of_row(row) for row in rows]
-    alike: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        alike[name].append(place)
-    for name, places in alike.items():
+    for name, places in grouped(range(len(names)), names.__getitem__).items():
         if len(places) > 1:
             marks = _marks([rows[place] for place in places])
             for place, mark in zip(places, marks, strict=True):
@@ -61,8 +57,7 @@ def distinct_names(rows: Sequence[Row]) -> list[str]:
 
 def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
     """Rows of one recommender with their names; see `distinct_names`."""
-    for suite in dict.fromkeys(row["suite"] for row in rows):
-        own = [row for row in rows if row["suite"] == suite]
+    for own in grouped(rows, lambda row: row["suite"]).values():
         yield from zip(own, distinct_names(own), strict=True)
 
 
@@ -70,9 +65,7 @@ def _marks(rows: Sequence[Row]) -> list[str]:
     """The shortest of some descriptions that differs from row to row."""
     one_function = len({row["oracle"].partition(":")[0] for row in rows}) == 1
     ways: list[Callable[[Row], str]] = [
-        lambda row: (
-            row["oracle"].partition(":")[2] if one_function else row["oracle"].partition(":")[0]
-        ),
+        lambda row: row["oracle"].partition(":")[2 if one_function else 0],
         lambda row: row["oracle"],
         test_of_row,
         _parameters,
@@ -80,8 +73,9 @@ def _marks(rows: Sequence[Row]) -> list[str]:
         lambda row: f"against {row['against'] or 'unchanged'}",
         lambda row: f"{test_of_row(row)} {row['oracle']}",
     ]
-    described = [[way(row) for row in rows] for way in ways]
-    for marks in described:
+    marks: list[str] = []
+    for way in ways:
+        marks = [way(row) for row in rows]
         if all(marks) and len(set(marks)) == len(marks):
             return marks
-    return [f"{mark} #{number}" for number, mark in enumerate(described[-1], 1)]
+    return [f"{mark} #{number}" for number, mark in enumerate(marks, 1)]

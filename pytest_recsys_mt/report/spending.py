@@ -79,12 +79,7 @@ def spent(
         for key, each in known.items()
         if not each[-1].again and causes[key].purpose not in _BESIDE
     }
-    total = {
-        "planned": len(own.union(planned)),
-        **summed(rows),
-        "by": rows,
-    }
-    return cast("Calls", total)
+    return cast("Calls", {"planned": len(own.union(planned)), **summed(rows), "by": rows})
 
 
 def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
-from pytest_recsys_mt.report.folding import (
-    Unsettled,
-    inapplicable,
-    told_of,
-    unsettled,
-    vacuous,
-)
+from pytest_recsys_mt.report.folding import Unsettled, inapplicable, told_of, unsettled, vacuous
 from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
@@ -53,7 +46,7 @@ def markdown(document: Document) -> str:
         in_markdown(gate["sentence"]),
         "",
         *(f"{in_markdown(text)}.\n" for text in [judged(document)] if text),
-        *_cut(_reasons(document), "* and {} more, in the record"),
+        *_cut(_reasons(document)),
         "",
         *(f"{in_markdown(read_in_words(*each))}.\n" for each in document["readings"].items()),
     ]
@@ -63,10 +56,10 @@ def markdown(document: Document) -> str:
     several = len({row["model"] for row in rows if row["model"]}) > 1
     found = [_entry(each, several) for each in unsettled(rows)]
     if found:
-        lines += ["### What does not hold", "", *_cut(found, "* and {} more, in the record"), ""]
+        lines += ["### What does not hold", "", *_cut(found), ""]
     folded = (*vacuous(rows), *inapplicable(rows))
     lines += [*_green(rows), *(f"* {in_markdown(text)}" for text in folded), ""]
-    commands = dict.fromkeys(row["reproduce"] for row in document["results"] if row["reproduce"])
+    commands = dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"])
     if commands:
         shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
         lines += [
@@ -101,11 +94,10 @@ def _reasons(document: Document) -> list[str]:
 
 
 def _green(rows: Sequence[Row]) -> list[str]:
-    key = lambda row: (row["suite"], row["model"])
     kept = [row for row in rows if state_of(row) == "holds"]
+    held = grouped(kept, lambda row: (row["suite"], row["model"]))
     lines = []
-    for (suite, model), group in groupby(sorted(kept, key=key), key=key):
-        own = list(group)
+    for (suite, model), own in sorted(held.items()):
         lines += [
             f"<details><summary>{in_markdown(suite)}, {in_markdown(model or 'no model')}: {len(own)} hold</summary>",
             "",
@@ -168,6 +160,6 @@ def _table(
     return in_table(columns, [*rows[:MOST], *rest], alignment)
 
 
-def _cut(lines: list[str], rest: str) -> list[str]:
+def _cut(lines: list[str]) -> list[str]:
     left = len(lines) - MOST
-    return lines if left <= 0 else [*lines[:MOST], rest.format(left)]
+    return lines if left <= 0 else [*lines[:MOST], f"* and {left} more, in the record"]

@@ -58,8 +58,8 @@ def bounds_of(found: Row | SliceRow) -> str:
 
 
 def _estimate(row: Row) -> str:
-    value = measured(row).value
-    return "" if value is None else f"{_mark(row)}{value:.3f}"
+    value = _number(measured(row).value)
+    return value and f"{_mark(row)}{value}"
 
 
 def _mark(row: Row) -> str:
@@ -107,23 +107,16 @@ def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> N
 
 def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
     """Write rows of one suite, each with the verdicts of all recommenders; False if there is no room for them."""
-    of_model = {model: [row for row in rows if row["model"] == model] for model in models}
-    lines: dict[tuple[str, ...], dict[str, Row]] = {}
-    for model, its in of_model.items():
-        for row, name in zip(its, distinct_names(its), strict=True):
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for model in models:
+        for row, name in named([row for row in rows if row["model"] == model]):
             key = (name, address(row), limit_in_short(row))
-            lines.setdefault(key, {})[model] = row
-    if not lines:
-        return True
-    verdicts = [
-        [
-            f"{word_of(own)} {_estimate(own)}".strip() if (own := found.get(model)) else ""
-            for model in models
-        ]
-        for found in lines.values()
-    ]
+            lines.setdefault(key, {})[model] = f"{word_of(row)} {_estimate(row)}".strip()
     shown = [COLUMNS["name"], *map(Column, models), COLUMNS["limit"]]
-    cells = [[name, *told, limit] for (name, _, limit), told in zip(lines, verdicts, strict=True)]
+    cells = [
+        [name, *(told.get(model, "") for model in models), limit]
+        for (name, _, limit), told in lines.items()
+    ]
     if WIDTH - sum(_widths(shown[1:], [line[1:] for line in cells])) - len(models) - 1 < LEAST:
         return False
     write_cells(reporter, shown, cells)
@@ -202,7 +195,7 @@ def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
                 [
                     group_in_words(group),
                     GROUP_WORDS[group["status"]],
-                    "" if group["estimate"] is None else f"{group['estimate']:.3f}",
+                    _number(group["estimate"]),
                     bounds_of(group),
                     str(group["users"]),
                 ]

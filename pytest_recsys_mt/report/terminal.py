@@ -5,17 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.comparison import name_of_row
-from pytest_recsys_mt.gate.document import Calls, Row, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import Calls, Row, grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
-from pytest_recsys_mt.report.judged import read_in_words, unread_in_words
-from pytest_recsys_mt.report.record import NOT_FINITE, Record
+from pytest_recsys_mt.report.judged import all_read_in_words
+from pytest_recsys_mt.report.record import NOT_FINITE, Record, standing
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import (
@@ -56,10 +55,10 @@ def summarise(reporter: Any, record: Record) -> None:
     _counts(reporter, rows, several)
     for line in (*vacuous(rows), *inapplicable(rows)):
         _write(reporter, line)
-    for row in rows:
-        if row["attempts"] > 1 and state_of(row) == "holds":
+    for row in kept:
+        if row["attempts"] > 1:
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
-        if NOT_FINITE in row["details"] and state_of(row) == "holds":
+        if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
@@ -68,28 +67,21 @@ def summarise(reporter: Any, record: Record) -> None:
         reporter.write_line(line)
     for note in document["notes"]:
         say(reporter, f"note: {note}")
-    for model, read in document["readings"].items():
-        for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ())):
-            say(reporter, text)
+    for text in all_read_in_words(document["readings"]):
+        say(reporter, text)
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
     say(reporter, gate["sentence"])
-    standing = [
-        name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]
-    ]
-    if standing:
-        text = f"violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(standing))}"
+    left = [name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
+    if left:
+        text = (
+            f"violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(left))}"
+        )
         say(reporter, text, "    ")
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
-        for line in _wrapped(reason, "    ", "  ", 75):
-            reporter.write_line(line)
-    discovered = [
-        row
-        for row in document["results"]
-        if row["status"] == "violated" != row["expected"]
-        and (row["p_bh"] is None or row["p_bh"] <= settings.alpha)
-    ]
+        _write(reporter, reason, "  ", width=75)
+    discovered = standing(document["results"], "p_bh", settings.alpha)
     if len(discovered) > len(gate["violated"]):
         reporter.write_line(
             f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
@@ -108,10 +100,9 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     row = entry.row
     where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
-    lines = _wrapped(f"{word}  {', '.join(filter(None, where))}", "  ")
+    first, *others = _wrapped(f"{word}  {', '.join(filter(None, where))}", "  ")
     reporter.write(word, **COLOURS.get(state_of(row), {}))
-    reporter.write_line(lines[0].removeprefix(word))
-    for line in lines[1:]:
+    for line in (first.removeprefix(word), *others):
         reporter.write_line(line)
     about = ""
     if entry.place and row["relation"]:
@@ -119,60 +110,53 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     elif entry.place and (measure := measure_of(row)) is not None:
         about = f"{measure.name}: {measure.title}"
     for text in filter(None, (about, entry.sentence)):
-        for line in _wrapped(text, "    ", "    "):
-            reporter.write_line(line)
+        _write(reporter, text, "    ")
 
 
 def _tables(
     reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
 ) -> None:
     judged = [row for row in rows if row["status"] != "not-applicable"]
-    by_suite = sorted(judged, key=lambda row: row["suite"])
-    for suite, of_suite in groupby(by_suite, key=lambda row: row["suite"]):
-        own = list(of_suite)
+    for suite, own in sorted(grouped(judged, lambda row: row["suite"]).items()):
         here = [model for model in models if any(row["model"] == model for row in own)]
         reporter.write_sep("-", shorten(suite, 74))
         beside = len(here) > 1 and not columns and write_beside(reporter, own, here)
-        for model in () if beside else dict.fromkeys(row["model"] for row in own):
+        of_model = grouped(own, lambda row: row["model"])
+        for model, its in () if beside else of_model.items():
             if len(here) > 1:
                 reporter.write_line(f"{shorten(one_line(model), 76)}:")
-            write_table(reporter, [row for row in own if row["model"] == model], columns or USUAL)
+            write_table(reporter, its, columns or USUAL)
         if reporter.verbosity > 0:
             for model in here:
-                its = [row for row in own if row["model"] == model]
-                write_groups(reporter, its, every=reporter.verbosity > 1)
+                write_groups(reporter, of_model[model], every=reporter.verbosity > 1)
 
 
 def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in sorted(rows, key=lambda row: (row["suite"], row["model"])):
-        key = (row["suite"], row["model"] if several else "")
-        counts.setdefault(key, Counter())[state_of(row)] += 1
-        counts[key]["vacuous"] += bool(vacuous_of(row))
+    held = grouped(rows, lambda row: (row["suite"], row["model"] if several else ""))
     told = {
-        ", ".join(filter(None, key)): _counted(states)
-        for key, states in counts.items()
-        if states.keys() & COUNTED.keys() - {"not-applicable"}
+        ", ".join(filter(None, key)): _counted(own)
+        for key, own in sorted(held.items())
+        if any(state_of(row) != "not-applicable" for row in own)
     }
     width = min(max(map(len, told), default=0), 40)
     for name, text in told.items():
         _write(reporter, f"{shorten(one_line(name), 60):<{width}}  {text}")
 
 
-def _counted(states: Mapping[str, int]) -> str:
-    words = dict(COUNTED)
-    if states["vacuous"]:
-        words["holds"] += f" ({states['vacuous']} vacuously)"
-    return ", ".join(f"{states[state]} {word}" for state, word in words.items() if states[state])
+def _counted(rows: Sequence[Row]) -> str:
+    counts, words = Counter[str](map(state_of, rows)), dict(COUNTED)
+    if vacuous := sum(map(bool, map(vacuous_of, rows))):
+        words["holds"] += f" ({vacuous} vacuously)"
+    return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
 
 
-def _write(reporter: Any, text: str) -> None:
-    for line in _wrapped(text, "    "):
+def _write(reporter: Any, text: str, first: str = "", width: int = 79) -> None:
+    for line in _wrapped(text, "    ", first, width):
         reporter.write_line(line)
 
 
 def _wrapped(text: str, following: str, first: str = "", width: int = 79) -> list[str]:
-    """Lines of a terminal; long words such as test ids stay whole, so that they can be copied."""
+    # Long words such as test ids stay whole, so that they can be copied.
     return textwrap.wrap(
         text,
         width,
@@ -257,4 +241,4 @@ def left_out_of(effort: Effort, number: int) -> list[str]:
         else f"tests that did not run because they make many calls: {number}; to run them, give "
         f"--recsys-effort=thorough or name their file"
     )
-    return textwrap.wrap(text, 79, subsequent_indent="    ", break_on_hyphens=False)
+    return _wrapped(text, "    ")

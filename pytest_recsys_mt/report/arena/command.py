@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
+from pytest_recsys_mt.report.html.page import source_of
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
 from pytest_recsys_mt.sanitize import one_line
@@ -58,8 +57,7 @@ def markdown(tables: Sequence[Table]) -> str:
 
 def page(tables: Sequence[Table]) -> str:
     """The tables and their drawings as one HTML file that loads nothing and runs nothing."""
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    policy = f"default-src 'none'; style-src {source_of(STYLE)}"
     sections = "\n".join(map(_section, tables))
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -71,21 +69,17 @@ def page(tables: Sequence[Table]) -> str:
 
 def _section(table: Table) -> str:
     head = "".join(f"<th>{_in_html(name)}</th>" for name in table.columns)
-    rows = (
-        "".join(
-            f'<td class="n">{_shown(cell)}</td>'
-            if isinstance(cell, (int, float))
-            else f"<td>{_in_html(_shown(cell))}</td>"
-            for cell in row
-        )
-        for row in table.rows
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     note = f"<p>{_in_html(table.note)}</p>" if table.note else ""
     return (
         f"<section><h2>{_in_html(table.title)}</h2>{_drawing(table)}{note}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></section>"
     )
+
+
+def _cell(cell: Cell) -> str:
+    number = ' class="n"' if isinstance(cell, (int, float)) else ""
+    return f"<td{number}>{_in_html(_shown(cell))}</td>"
 
 
 def _drawing(table: Table) -> str:

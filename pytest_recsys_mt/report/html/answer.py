@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.document import Document, vacuous_of
@@ -70,11 +70,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
         each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
         for each in reasons
     )
-    told = [
-        f"{counts[key]} {_worded(forms, counts[key])}"
-        for key, forms in BROKEN.items()
-        if counts[key]
-    ]
+    told = _counted(counts, BROKEN)
     if not cards:
         told = ["nothing was tested"]
     elif not told:
@@ -97,17 +93,17 @@ def _passed(gating: Sequence[Card], ungated: int) -> str:
     counts["ungated"] = ungated
     held = counts["holds"]
     whole = "the promise" if held == 1 else f"all {held} promises"
-    told = [f"{whole} that could be tested {_worded(('holds', 'hold'), held)}"]
-    told += [
-        f"{counts[key]} {_worded(forms, counts[key])}"
-        for key, forms in PASSED_OVER.items()
-        if counts[key]
-    ]
-    if len(told) > 1:
-        told[0] = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
+    first = f"{whole} that could be tested {_worded(('holds', 'hold'), held)}"
+    others = _counted(counts, PASSED_OVER)
+    if others:
+        first = f"{held} {_worded(('promise holds', 'promises hold'), held)}"
     if vacuous := sum(bool(vacuous_of(card.row)) for card in gating):
-        told[0] += f" ({vacuous} vacuously)"
-    return _listed(told)
+        first += f" ({vacuous} vacuously)"
+    return _listed([first, *others])
+
+
+def _counted(counts: Counter[str], words: Mapping[str, tuple[str, str]]) -> list[str]:
+    return [f"{counts[key]} {_worded(words[key], counts[key])}" for key in words if counts[key]]
 
 
 def _worded(forms: tuple[str, str], count: int) -> str:

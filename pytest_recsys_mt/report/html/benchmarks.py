@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pytest_recsys_mt.gate.document import measured
+from pytest_recsys_mt.gate.document import grouped, measured
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.measures import effect_of, limit_of
@@ -46,8 +45,8 @@ class Benchmark:
 
 def benchmarks_of(cards: Sequence[Card]) -> list[Benchmark]:
     """The benchmarks of each suite that has benchmarks or published values."""
-    suites = sorted({card.row["suite"] for card in cards})
-    found = [_benchmark(suite, [c for c in cards if c.row["suite"] == suite]) for suite in suites]
+    suites = grouped(cards, lambda card: card.row["suite"])
+    found = [_benchmark(suite, held) for suite, held in sorted(suites.items())]
     return [each for each in found if each.tasks or each.published]
 
 
@@ -73,20 +72,20 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
         line = f"{card.title}: {card.name}" if card.name else card.title
         key = (line, measured(card.row).metric or "", limit_of(card.row))
         tasks.setdefault(key, {})[card.row["model"]] = card
-    tables: dict[str, tuple[Mapping[str, Any], list[Card]]] = {}
-    for card in cards:
-        given = (card.row.get("details") or {}).get("published")
-        if given:
-            tables.setdefault(json.dumps(given, sort_keys=True), (given, []))[1].append(card)
+    given = [card for card in cards if (card.row.get("details") or {}).get("published")]
+    tables = grouped(
+        given, lambda card: json.dumps(card.row["details"]["published"], sort_keys=True)
+    )
     return Benchmark(
         suite=suite,
         models=sorted({card.row["model"] for card in tasked}),
         tasks=[Task(*key, cards=by_model) for key, by_model in tasks.items()],
-        published=[_published(given, holders) for given, holders in tables.values()],
+        published=[_published(holders) for holders in tables.values()],
     )
 
 
-def _published(given: Mapping[str, Any], cards: Sequence[Card]) -> Published:
+def _published(cards: Sequence[Card]) -> Published:
+    given = cards[0].row["details"]["published"]
     columns = [str(column) for column in given["columns"]]
     ours = []
     for model in sorted({card.row["model"] for card in cards}):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 from pytest_recsys_mt import wording
-from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row, measured
+from pytest_recsys_mt.gate.document import EARLIER, STATES, Document, Example, Row, measured
 from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.evidence import is_of_one_side
@@ -114,7 +114,17 @@ class Card:
     @cached_property
     def groups(self) -> Sequence[tuple[str, State, str, str, int]]:
         """All users and each group of them: who they are, the verdict, and the numbers."""
-        return list(_groups(self.row))
+        percent = effect_of(self.row).percent
+        return [
+            (
+                group_in_words(group),
+                words.STATES[group["status"]],
+                "" if group["estimate"] is None else words.number(group["estimate"], percent),
+                " to ".join(words.number(bound, percent) for bound in group["interval"] or ()),
+                group["users"],
+            )
+            for group in groups_of(self.row)
+        ]
 
     @cached_property
     def broken(self) -> bool:
@@ -140,12 +150,40 @@ class Card:
     @cached_property
     def examples(self) -> Sequence[Shown]:
         """Users, the worst first."""
-        return _examples(self.row)
+        row = self.row
+        both = not is_of_one_side(row)
+        shown = [
+            _shown(each, _caption(each, place, row), both)
+            for place, each in enumerate(row.get("examples") or [])
+        ]
+        if self.state.key in ("holds", "known", "inconclusive"):
+            return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
+        return shown
 
     @cached_property
     def smallest(self) -> Smallest | None:
         """The smallest counterexample, if the run looked for one and found one."""
-        return _smallest(self.row)
+        shrunk = self.row.get("shrunk")
+        if shrunk is None:
+            return None
+        source, followup = shrunk["source"], shrunk.get("followup")
+        other = {"answer": []} if followup is None else followup
+        example: Example = {
+            "user": shrunk["user"],
+            "source": source["answer"],
+            "source_kinds": source.get("kinds"),
+            "followup": other["answer"],
+            "followup_kinds": other.get("kinds"),
+            "asked": {"source": source, "followup": followup},
+        }
+        calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
+        ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
+        return Smallest(
+            user=shrunk["user"],
+            effect=words.number(shrunk["effect"], effect_of(self.row).percent),
+            ended=f"{shrunk.get('ended') or ended}; {calls}",
+            answers=_shown(example, "", followup is not None),
+        )
 
     @cached_property
     def measure(self) -> glossary.Entry | None:
@@ -158,39 +196,27 @@ def cards_of(document: Document) -> list[Card]:
     rows: Sequence[Row] = [cast("Row", {**EARLIER, **row}) for row in document["results"]]
     alpha = (document.get("settings") or {}).get("alpha")
     judged = sum(row.get("p_value") is not None for row in rows)
-    weight = {key: number for number, key in enumerate(words.STATES)}
     order = sorted(
         enumerate(rows),
         key=lambda each: (
-            weight[words.state_of(each[1]).key],
+            STATES.index(words.state_of(each[1]).key),
             1.0 if each[1].get("p_value") is None else each[1]["p_value"],
             each[1]["suite"],
             each[1]["nodeid"],
         ),
     )
-    named = Counter(map(_named, rows))
-    return [
-        Card(
-            key=f"r{number}",
-            shown=number <= SHOWN,
-            title=titles.title_of(row),
-            name=titles.name_of(row) if named[_named(row)] == 1 else _told_apart(row),
-            place=place,
-            row=row,
-            state=words.state_of(row),
-            alpha=alpha,
-            judged=judged,
-        )
-        for number, (place, row) in enumerate(order, 1)
+    titled = [
+        (row["model"], row["suite"], titles.title_of(row), titles.name_of(row)) for row in rows
     ]
-
-
-def _named(row: Row) -> tuple[str, ...]:
-    return row["model"], row["suite"], titles.title_of(row), titles.name_of(row)
-
-
-def _told_apart(row: Row) -> str:
-    return ": ".join(filter(None, [titles.name_of(row), titles.told_apart(row)]))
+    alike = Counter(titled)
+    cards = []
+    for number, (place, row) in enumerate(order, 1):
+        _, _, title, name = titled[place]
+        if alike[titled[place]] > 1:
+            name = ": ".join(filter(None, [name, titles.told_apart(row)]))
+        shown, state = number <= SHOWN, words.state_of(row)
+        cards.append(Card(f"r{number}", shown, title, name, place, row, state, alpha, judged))
+    return cards
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:
@@ -216,25 +242,6 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         text = words.number(figure) if isinstance(figure, float) else str(figure)
         facts.append((spoken(str(name)), text))
     return facts
-
-
-def _groups(row: Row) -> Iterator[tuple[str, State, str, str, int]]:
-    percent = effect_of(row).percent
-    for group in groups_of(row):
-        state = words.STATES[group["status"]]
-        value = "" if group["estimate"] is None else words.number(group["estimate"], percent)
-        interval = group["interval"]
-        bounds = "" if interval is None else " to ".join(words.number(b, percent) for b in interval)
-        yield group_in_words(group), state, value, bounds, group["users"]
-
-
-def _examples(row: Row) -> list[Shown]:
-    examples = row.get("examples") or []
-    both = not is_of_one_side(row)
-    shown = [_shown(each, _caption(each, place, row), both) for place, each in enumerate(examples)]
-    if words.state_of(row).key in ("holds", "known", "inconclusive"):
-        return [*shown[:1], *(replace(each, calls=()) for each in shown[1:FEW])]
-    return shown
 
 
 def _caption(example: Example, place: int, row: Row) -> str:
@@ -263,11 +270,10 @@ def _shown(example: Example, caption: str, both: bool) -> Shown:
     before, after = asked.get("source"), asked.get("followup")
     changed = [*map(_shortened, changes(before, after))] if before and after else ()
     calls = calls_of(before, after)
-    if not both:
-        answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
-        return Shown(example["user"], caption, (), lists.alone(answer, kind), "", changed, calls)
-    sides = lists.aligned(source, followup, *kinds)
-    return Shown(example["user"], caption, sides, (), lists.summary(sides), changed, calls)
+    sides = lists.aligned(source, followup, *kinds) if both else []
+    answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
+    single = [] if both else lists.alone(answer, kind)
+    return Shown(example["user"], caption, sides, single, lists.summary(sides), changed, calls)
 
 
 def _shortened(change: Change) -> Change:
@@ -284,27 +290,3 @@ def _shortened(change: Change) -> Change:
     if left <= 1:  # no line is saved on one
         return change
     return Change(change.part, (*kept, ("…", f"{left} more changed lines")))
-
-
-def _smallest(row: Row) -> Smallest | None:
-    shrunk = row.get("shrunk")
-    if shrunk is None:
-        return None
-    source, followup = shrunk["source"], shrunk.get("followup")
-    example: Example = {
-        "user": shrunk["user"],
-        "source": source["answer"],
-        "source_kinds": source.get("kinds"),
-        "followup": [] if followup is None else followup["answer"],
-        "followup_kinds": None if followup is None else followup.get("kinds"),
-        "asked": {"source": source, "followup": followup},
-    }
-    calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
-    ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
-    ended = shrunk.get("ended") or ended
-    return Smallest(
-        user=shrunk["user"],
-        effect=words.number(shrunk["effect"], effect_of(row).percent),
-        ended=f"{ended}; {calls}",
-        answers=_shown(example, "", followup is not None),
-    )

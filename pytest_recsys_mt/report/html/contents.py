@@ -17,7 +17,7 @@ from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import comparisons_of
 from pytest_recsys_mt.report.html.words import STATES
-from pytest_recsys_mt.report.judged import judged, read_in_words, unread_in_words
+from pytest_recsys_mt.report.judged import all_read_in_words, judged
 
 MOST = 5
 """Rows that the answer names, and cards of each state that are open; further ones have a line each."""
@@ -35,11 +35,7 @@ def contents_of(record: Document) -> dict[str, object]:
         "record": record,
         "answer": answer_of(record, cards),
         "judged": judged(record),
-        "readings": [
-            text
-            for model, read in (record.get("readings") or {}).items()
-            for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ()))
-        ],
+        "readings": all_read_in_words(record.get("readings") or {}),
         "cards": cards,
         "columns": columns,
         "scorecard": lines,
@@ -76,12 +72,9 @@ def reasons_of(cards: Sequence[Card]) -> list[Reason]:
     """The reasons of the rows that are not applicable, the most frequent first."""
     left_out = [card for card in cards if card.state.key == "not-applicable"]
     held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
-    return [
-        Reason(text, _where(rows), rows)
-        for text, rows in sorted(held.items(), key=lambda each: -len(each[1]))
-    ]
-
-
-def _where(cards: Sequence[Card]) -> str:
-    counts = Counter(card.row["suite"] for card in cards)
-    return ", ".join(f"{suite} {count}" for suite, count in sorted(counts.items()))
+    reasons = []
+    for text, rows in sorted(held.items(), key=lambda each: -len(each[1])):
+        counts = Counter(card.row["suite"] for card in rows)
+        where = ", ".join(f"{suite} {count}" for suite, count in sorted(counts.items()))
+        reasons.append(Reason(text, where, rows))
+    return reasons

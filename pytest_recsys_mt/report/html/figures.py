@@ -41,13 +41,8 @@ def span(rows: Sequence[Row]) -> Span:
     """The ends of an axis that shows the effects and margins of all rows."""
     ends = [0.0]
     for row in rows:
-        margin, within = row.get("margin"), row.get("allowed") == "within"
-        known = (
-            *(row["interval"] or ()),
-            row["estimate"],
-            margin,
-            -(margin or 0) if within else None,
-        )
+        edges = _edges(row.get("margin"), row.get("allowed"))
+        known = (*(row["interval"] or ()), row["estimate"], *edges)
         ends += [end for end in known if end is not None]
     return with_room(ends, 0.06)
 
@@ -109,11 +104,10 @@ def track(rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
         rows: The verdict of each run; None where a run has none.
         parted: Whether each run cannot be compared with the one before; no line joins them.
     """
-    known = [None if row is None else measured(row) for row in rows]
     seen = [
-        (place, row, found.value, _edges(found.limit, row.get("allowed")))
-        for place, (row, found) in enumerate(zip(rows, known, strict=True))
-        if row is not None and found is not None and found.value is not None
+        (place, row, value, _edges(measured(row).limit, row.get("allowed")))
+        for place, row in enumerate(rows)
+        if row is not None and (value := measured(row).value) is not None
     ]
     values = [
         each
@@ -147,14 +141,10 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     lines = {"": given.get("points") or [], **(given.get("lines") or {})}
     lines = {name: points for name, points in lines.items() if points}
     places = dict.fromkeys(point[0] for points in lines.values() for point in points)
-    if any(isinstance(x, str) for x in places):
-        at = {x: float(number) for number, x in enumerate(places)}
-        labels = [(at[x], _short(str(x), 12)) for x in places]
-        across = with_room(list(at.values()))
-    else:
-        at = {x: float(x) for x in places}
-        across = with_room(list(at.values()))
-        labels = [(tick, f"{tick:g}") for tick in ticks(across)]
+    by_name = any(isinstance(x, str) for x in places)
+    at = {x: float(number if by_name else x) for number, x in enumerate(places)}
+    across = with_room(list(at.values()))
+    labels = [(at[x], _short(str(x), 12)) for x in places] if by_name else _labelled(across)
     bounds = [
         float(each)
         for points in lines.values()
@@ -165,7 +155,7 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     up, named = with_room(bounds), [name for name in lines if name]
     drawing = Drawing((400, 250 + 16 * len(named)), across, up, (60, 12, 10 + 16 * len(named), 50))
     titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 32))
-    drawing.axes(labels, [(tick, f"{tick:g}") for tick in ticks(up)], titles)
+    drawing.axes(labels, _labelled(up), titles)
     for number, (name, points) in enumerate(lines.items()):
         colour, (shape, dash) = SERIES[number % len(SERIES)], _LINES[number % len(_LINES)]
         band = [point for point in points if len(point) >= 4 and None not in point[2:4]]
@@ -195,8 +185,7 @@ def scatter(given: Mapping[str, Any], label: str) -> str:
     across, up = (with_room(list(values)) for values in zip(*points, strict=True))
     drawing = Drawing((400, 280), across, up, (64, 12, 10, 50))
     titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 36))
-    ticked = [[(tick, f"{tick:g}") for tick in ticks(ends)] for ends in (across, up)]
-    drawing.axes(ticked[0], ticked[1], titles)
+    drawing.axes(_labelled(across), _labelled(up), titles)
     for x, y in points:
         drawing.marker("dot", x, y, 4, SERIES[0], 0.55)
     return drawing.svg(label)
@@ -217,7 +206,7 @@ def dimensions(given: Sequence[Mapping[str, Any]], label: str) -> str:
     drawing = Drawing(
         (400, 46 + 26 * len(given)), (-0.03, 1.03), (len(given) - 0.5, -0.5), (168, 8, 6, 40)
     )
-    drawing.axes([(tick, f"{tick:g}") for tick in ticks((0, 1))], [], ("0 worst, 1 best", ""))
+    drawing.axes(_labelled((0, 1)), [], ("0 worst, 1 best", ""))
     for place, each in enumerate(given):
         drawing.line([(0, place), (1, place)], LINE)
         if each.get("low") is not None and each.get("high") is not None:
@@ -227,6 +216,10 @@ def dimensions(given: Sequence[Mapping[str, Any]], label: str) -> str:
             _short(str(each["name"]), 26), (160, drawing.place(0, place)[1] + 4), "end", INK
         )
     return drawing.svg(label)
+
+
+def _labelled(ends: Span) -> list[tuple[float, str]]:
+    return [(tick, f"{tick:g}") for tick in ticks(ends)]
 
 
 def _short(text: str, width: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -65,7 +66,7 @@ def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
 
 def summary(lines: Sequence[Line]) -> str:
     """The counts of the marks of two answers, in words."""
-    marks = [mark.kind for line in lines for place in line if place for mark in place.marks]
+    counts = Counter(mark.kind for line in lines for place in line if place for mark in place.marks)
     words = (
         ("same", "in the same place"),
         ("moved", "moved"),
@@ -73,12 +74,7 @@ def summary(lines: Sequence[Line]) -> str:
         ("new", "new"),
         ("fault", "marked ⚠"),
     )
-    counts = [
-        f"{number} {word}"
-        for kind, word in words
-        if (number := sum(mark.startswith(kind) for mark in marks))
-    ]
-    return ", ".join(counts)
+    return ", ".join(f"{counts[kind]} {word}" for kind, word in words if counts[kind])
 
 
 def _first_places(titles: Sequence[str]) -> dict[str, int]:

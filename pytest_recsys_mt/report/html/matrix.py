@@ -30,7 +30,7 @@ WORDS = {
 APART = "not comparable"
 """The word for verdicts that judge different steps of a test."""
 
-SAME = (WORDS["unchanged"], WORDS["ungated"], APART)
+SAME = ("", WORDS["unchanged"], WORDS["ungated"], APART)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     judged = [
         by_model
         for by_model in held.values()
-        if {card.state.key for card in by_model.values()} != {"not-applicable"}
+        if any(card.state.key != "not-applicable" for card in by_model.values())
     ]
     # A league is a model of its own, which shares no tests with its members.
     shared = {model for by_model in judged if len(by_model) > 1 for model in by_model}
@@ -130,17 +130,14 @@ def _across(
 ) -> Across:
     lead = next(held[model] for model in models if model in held)
     one_step = len({step_of(card.row) for card in held.values()}) == 1
-    cells = [
-        _beside(held[model], lead, changes.get(key_of(held[model].row)), one_step)
-        if model in held
-        else None
-        for model in models
-    ]
-    known = [cell for cell in cells if cell]
-    differs = len({cell.card.state.key for cell in known}) > 1 or any(
-        cell.word and cell.word not in SAME for cell in known
+    known = {
+        model: _beside(card, lead, changes.get(key_of(card.row)), one_step)
+        for model, card in held.items()
+    }
+    differs = len({card.state.key for card in held.values()}) > 1 or any(
+        cell.word not in SAME for cell in known.values()
     )
-    return Across(lead, cells, differs, one_step)
+    return Across(lead, list(map(known.get, models)), differs, one_step)
 
 
 def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> Beside:
@@ -149,9 +146,8 @@ def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> B
         return Beside(card, SYMBOLS["ungated"], APART, step=step)
     if change is None:
         return Beside(card, step=step)
-    word = change["change"]
-    p = change.get("p_holm") if word == "regressed" else None
-    sure = f"{p_text(p)} (Holm)" if p is not None else ""
+    word, p = change["change"], change.get("p_holm")
+    sure = f"{p_text(p)} (Holm)" if word == "regressed" and p is not None else ""
     if word == "ungated":
         sure = change.get("reason") or ""
     symbol, within = SYMBOLS.get(word, "?"), ""

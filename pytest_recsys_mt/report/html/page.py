@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,8 +111,6 @@ def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
         MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
-    from html import escape
-
     from pytest_recsys_mt.report.leaderboard.written import Marks, notes, sheets
 
     marks = Marks(
@@ -150,29 +149,21 @@ def fill(template: str, contents: Mapping[str, object]) -> str:
     style, script = (
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **contents,
-            style=Markup(style),
-            script=Markup(script),
-            policy=_policy(style, script),
-        )
-    )
+    own = {"style": Markup(style), "script": Markup(script), "policy": _policy(style, script)}
+    return _environment().get_template(template).render(**contents, **own)
 
 
 def _policy(style: str, script: str) -> str:
     """The page may load only its own style and script, identified by their content."""
-    hashes = {
-        name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        for name, text in (("style", style), ("script", script))
-    }
     return (
-        f"default-src 'none'; style-src 'sha256-{hashes['style']}'; "
-        f"script-src 'sha256-{hashes['script']}'; img-src data:; base-uri 'none'; "
-        f"form-action 'none'"
+        f"default-src 'none'; style-src {source_of(style)}; script-src {source_of(script)}; img-src data:; "
+        f"base-uri 'none'; form-action 'none'"
     )
+
+
+def source_of(text: str) -> str:
+    """How a content security policy names a style or a script of the page itself."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

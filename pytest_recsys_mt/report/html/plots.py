@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from pytest_recsys_mt.gate.document import detail_of, grouped
 from pytest_recsys_mt.report.html import figures, words
@@ -58,34 +56,31 @@ def _axis_of(card: Card) -> tuple[str, str, bool]:
 
 def plots_of(cards: Sequence[Card]) -> list[Plot]:
     """The drawings of dimensions, curves and scatter plots."""
-    return [
-        *_dimensions(cards),
-        *_of_rows(cards, "curve", _curve),
-        *_of_rows(cards, "scatter", _scatter),
-    ]
-
-
-Draw = Callable[[Card, Mapping[str, Any], str], Plot]
-
-
-def _of_rows(cards: Sequence[Card], kind: str, draw: Draw) -> list[Plot]:
     plots = []
-    for card in cards:
-        if given := detail_of(card.row, kind):
-            title = f"{card.title}, {card.row['model']}"
-            plots.append(_guarded(title, [card], partial(draw, card, given, title)))
+    measured = [card for card in cards if detail_of(card.row, "dimension")]
+    by_model = grouped(measured, lambda card: (card.row["suite"], card.row["model"]))
+    for (suite, model), held in sorted(by_model.items()):
+        held.sort(key=lambda card: str(card.row["nodeid"]))
+        plots.append(_guarded(_dimensions, f"Dimensions of {model} ({suite})", held))
+    for kind, draw in (("curve", _curve), ("scatter", _scatter)):
+        for card in cards:
+            if detail_of(card.row, kind):
+                plots.append(_guarded(draw, f"{card.title}, {card.row['model']}", [card]))
     return plots
 
 
-def _guarded(title: str, cards: Sequence[Card], draw: Callable[[], Plot]) -> Plot:
+def _guarded(
+    draw: Callable[[str, Sequence[Card]], Plot], title: str, cards: Sequence[Card]
+) -> Plot:
     """A drawing, or why there is none: an error in a suite must not lose the report."""
     try:
-        return draw()
+        return draw(title, cards)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         return Plot(title, cards, "", f"This cannot be drawn: {type(error).__name__}: {error}")
 
 
-def _curve(card: Card, given: Mapping[str, Any], title: str) -> Plot:
+def _curve(title: str, cards: Sequence[Card]) -> Plot:
+    given = cards[0].row["details"]["curve"]
     lines = {"": given.get("points") or [], **(given.get("lines") or {})}
     x, y = str(given.get("x", "x")), str(given.get("y", "y"))
     numbers = [
@@ -95,36 +90,23 @@ def _curve(card: Card, given: Mapping[str, Any], title: str) -> Plot:
     ]
     columns = [*(["line"] if len(lines) > 1 else []), x, y, "low", "high"]
     label = f"Curve of {y} by {x}; the table below it has its numbers"
-    drawing = figures.curve(given, label)
-    return Plot(title, [card], drawing, "", columns, numbers)
+    return Plot(title, cards, figures.curve(given, label), "", columns, numbers)
 
 
-def _scatter(card: Card, given: Mapping[str, Any], title: str) -> Plot:
+def _scatter(title: str, cards: Sequence[Card]) -> Plot:
+    given = cards[0].row["details"]["scatter"]
     every, count = figures.thinning(given), len(given["points"])
     label = f"{count:,} points: {given.get('y', 'y')} against {given.get('x', 'x')}"
-    drawing = figures.scatter(given, label)
     note = f"{count:,} points" + (f", one of every {every} drawn" if every > 1 else "")
-    return Plot(title, [card], drawing, note)
+    return Plot(title, cards, figures.scatter(given, label), note)
 
 
-def _dimensions(cards: Sequence[Card]) -> list[Plot]:
-    given = [card for card in cards if detail_of(card.row, "dimension")]
-    by_model = grouped(given, lambda card: (card.row["suite"], card.row["model"]))
-    plots = []
-    for (suite, model), held in sorted(by_model.items()):
-        held.sort(key=lambda card: str(card.row["nodeid"]))
-        title = f"Dimensions of {model} ({suite})"
-        plots.append(_guarded(title, held, partial(_dimension_plot, held, title)))
-    return plots
-
-
-def _dimension_plot(cards: Sequence[Card], title: str) -> Plot:
+def _dimensions(title: str, cards: Sequence[Card]) -> Plot:
     given = [card.row["details"]["dimension"] for card in cards]
     label = "; ".join(f"{each['name']} {words.number(each['value'])}" for each in given)
-    drawing = figures.dimensions(given, label)
     columns = ["dimension", "value", "low", "high"]
     numbers = [[_cell(each.get(key)) for key in ("name", *columns[1:])] for each in given]
-    return Plot(title, cards, drawing, "", columns, numbers)
+    return Plot(title, cards, figures.dimensions(given, label), "", columns, numbers)
 
 
 def _cell(value: object) -> str:

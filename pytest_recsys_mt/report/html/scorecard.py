@@ -57,8 +57,8 @@ def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
 
 def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
     parts = grouped(cards, lambda card: titles.part_of(card.row))
-    in_order = dict.fromkeys(titles.part_of(card.row) for card in sorted(cards, key=_place))
-    inside = [Line(title, _cells(parts[title], models, True)) for title in in_order]
+    in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
+    inside = [Line(title, _cells(held, models, True)) for title, held in in_order]
     return Line(suite, _cells(cards, models, False), inside)
 
 
@@ -66,35 +66,30 @@ def _place(card: Card) -> str:
     return str(card.row["nodeid"])
 
 
-def _cells(cards: Iterable[Card], models: Sequence[str], figures: bool) -> list[Cell | None]:
-    held = list(cards)
-    return [
-        _cell([card for card in held if card.row["model"] == model], figures) for model in models
-    ]
+def _cells(cards: Sequence[Card], models: Sequence[str], figures: bool) -> list[Cell | None]:
+    of_model = grouped(cards, lambda card: card.row["model"])
+    return [_cell(of_model[model], figures) if model in of_model else None for model in models]
 
 
-def _cell(cards: Sequence[Card], figures: bool) -> Cell | None:
-    """The cell of some rows, which stand in the order of their importance."""
-    if not cards:
-        return None
-    worst = cards[0].state.key
+def _cell(cards: Sequence[Card], figures: bool) -> Cell:
+    worst = cards[0].state  # they stand in the order of their importance
+    counts = counted(cards)
+    if worst.key == "not-applicable":
+        counts = f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}"
     return Cell(
-        state=cards[0].state,
-        counts=f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}"
-        if worst == "not-applicable"
-        else counted(cards),
-        sure=_sure([card for card in cards if card.state == cards[0].state]),
-        link=FOLDED.get(worst, cards[0].key),
+        state=worst,
+        counts=counts,
+        sure=_sure([card for card in cards if card.state == worst]),
+        link=FOLDED.get(worst.key, cards[0].key),
         figures=list(_figures(cards)) if figures else (),
     )
 
 
-def counted(cards: Iterable[Card]) -> str:
+def counted(cards: Sequence[Card]) -> str:
     """How many rows are in which state."""
-    held = list(cards)
-    counts = Counter(card.state.key for card in held)
+    counts = Counter(card.state.key for card in cards)
     told = {key: f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key]}
-    if vacuous := sum(bool(vacuous_of(card.row)) for card in held):
+    if vacuous := sum(bool(vacuous_of(card.row)) for card in cards):
         told["holds"] += f" ({vacuous} vacuously)"
     return ", ".join(told.values())
 

@@ -62,7 +62,6 @@ def key_of(found: Row | Changed) -> tuple[str, str, str]:
 
 
 def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str, str], Card]) -> Comparison:
-    where = f"{given['against']} of {given['baseline']}"
     weight = {word: number for number, word in enumerate(SYMBOLS)}
     changed = sorted(
         (each for each in given["results"] if each["change"] not in ("unchanged", "ungated")),
@@ -70,7 +69,7 @@ def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str, str], Car
     )
     counts = given.get("counts") or {}
     return Comparison(
-        title=f"{given['model']} against {where}",
+        title=f"{given['model']} against {given['against']} of {given['baseline']}",
         refused=given.get("refused") or (),
         counts=", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
         changes=[_change(each, cards) for each in changed[:SHOWN]],

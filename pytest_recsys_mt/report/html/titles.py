@@ -73,15 +73,11 @@ def conditions(relation: str) -> str:
     """In words what a test changes of the design: ``history=5, recall=True``; else the text itself."""
     if not _CHANGES.fullmatch(relation):
         return relation
-    changes = [change.partition("=") for change in relation.split(", ")]
-    if any(
-        name not in CONDITIONS and f"{name}={value}" not in EXACTLY for name, _, value in changes
-    ):
-        return relation
-    return ", ".join(
-        EXACTLY.get(f"{name}={value}") or CONDITIONS[name].format(value)
-        for name, _, value in changes
-    )
+    told = []
+    for change in relation.split(", "):
+        name, _, value = change.partition("=")
+        told.append(EXACTLY.get(change) or CONDITIONS.get(name, "").format(value))
+    return ", ".join(told) if all(told) else relation
 
 
 def told_apart(row: Row) -> str:

@@ -72,18 +72,12 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
     """
     ordered = sorted(records, key=lambda each: _began(each[1]))
     held = [(name, record, cards_of(record)) for name, record in ordered]
-    runs = [
-        Run(
-            number,
-            name,
-            _began(record)[:16].replace("T", " "),
-            record,
-            answer_of(record, cards),
-            counted(cards),
-            () if number == 1 else _differences(ordered[number - 2][1], record),
-        )
-        for number, (name, record, cards) in enumerate(held, 1)
-    ]
+    runs = []
+    for number, (name, record, cards) in enumerate(held, 1):
+        when = _began(record)[:16].replace("T", " ")
+        answer, counts = answer_of(record, cards), counted(cards)
+        differs = () if number == 1 else _differences(ordered[number - 2][1], record)
+        runs.append(Run(number, name, when, record, answer, counts, differs))
     # A release often has a name of its own: with one model each, runs are of the same one.
     named = any(len(record["models"]) != 1 for _, record in ordered)
     found: dict[tuple[str, *Key], list[Card | None]] = {}
@@ -92,17 +86,16 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
             found.setdefault(key, [None] * len(held))[place] = card
     _require_common(held, named)
     tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(found.values(), 1)]
-    weight = {key: number for number, key in enumerate(STATES)}
+    states = list(STATES)
     tracks.sort(
         key=lambda track: (
-            weight[track.now.state.key],
+            states.index(track.now.state.key),
             track.now.row["suite"],
             track.now.row["nodeid"],
         )
     )
-    return Trend(
-        named, runs, tracks, entries_of(card.row for _, _, cards in held for card in cards)
-    )
+    entries = entries_of(card.row for _, _, cards in held for card in cards)
+    return Trend(named, runs, tracks, entries)
 
 
 def _began(record: Document) -> str:
@@ -144,14 +137,14 @@ def _differences(old: Document, new: Document) -> list[str]:
 
 def _facts(record: Document) -> Mapping[str, Any]:
     """What values depend on, by name; older records lack some of it."""
-    settings = options_of(record) if "settings" in record else {}
-    asked = {name: value for name, value in settings.items() if name != "--recsys-model"}
-    return {
+    facts = {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),
         "seed": record["seed"],
-        **asked,
+        **(options_of(record) if "settings" in record else {}),
     }
+    facts.pop("--recsys-model", None)
+    return facts
 
 
 def _short(value: object) -> str:

@@ -166,15 +166,12 @@ def _how_sure(row: Row, alpha: float | None, judged: int) -> list[str]:
             f"{chance(p_value)}."
         )
     if corrected is not None and alpha is not None and judged > 1:
-        stands = corrected <= alpha
+        told = "among so many claims, this one may be chance; ask more users."
+        if corrected <= alpha:
+            told = "the violation stands."
         said.append(
             f"Corrected for all {judged} claims of this run (Holm), the probability is "
-            f"{chance(corrected)}: "
-            + (
-                "the violation stands."
-                if stands
-                else "among so many claims, this one may be chance; ask more users."
-            )
+            f"{chance(corrected)}: {told}"
         )
     return said
 

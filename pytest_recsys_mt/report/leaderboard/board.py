@@ -16,7 +16,7 @@ from typing import Any
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
-from pytest_recsys_mt.gate.document import Document, Row, detail_of, measured
+from pytest_recsys_mt.gate.document import Document, Row, detail_of, grouped, measured
 from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -28,6 +28,9 @@ Key = tuple[str, str, int]
 
 PLAIN = Policy(margin=0.0)
 """Any difference counts, however small."""
+
+BETTER = {"at least": "higher", "at most": "lower", "within": "nearer 0"}
+"""Which values are better, by what a row allows."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +140,8 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
     for name, record in records:
         key = f"{record['data']} {record.get('data_digest')}"
         pool = pools.setdefault(key, _Pool((name, record)))
-        told = [
-            each
-            for each in differences(pool.first[1], record)
-            if not each.startswith("other tests")
-        ]
+        apart = differences(pool.first[1], record)
+        told = [each for each in apart if not each.startswith("other tests")]
         if told:
             raise DataError(
                 f"{name!r} cannot stand beside {pool.first[0]!r}: {'; '.join(told)} "
@@ -176,13 +176,13 @@ def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document
 
 
 def _board(pool: _Pool, suite: str) -> Board:
-    rows = {
-        model: [
-            row for row in held if row["suite"] == suite and detail_of(row, "column") is not False
-        ]
-        for model, held in pool.rows.items()
-    }
-    rows = {model: held for model, held in rows.items() if held}
+    own = [
+        row
+        for held in pool.rows.values()
+        for row in held
+        if row["suite"] == suite and detail_of(row, "column") is not False
+    ]
+    rows = grouped(own, lambda row: row["model"])
     alpha = float(pool.first[1]["settings"].get("alpha", 0.05))
     by_model = {model: dict(keyed(held)) for model, held in rows.items()}
     names = {
@@ -200,7 +200,7 @@ def _board(pool: _Pool, suite: str) -> Board:
     place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
     lines.sort(key=lambda line: (place[line.table], line.place))
     lines = [line for line in lines if line.cells]
-    given = [detail_of(row, "published") for held in rows.values() for row in held]
+    given = [detail_of(row, "published") for row in own]
     published = list(dict.fromkeys(model for line in lines for model in line.published))
     return Board(
         suite=suite,
@@ -232,13 +232,11 @@ def _ahead(
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
         for (key, _), found in zip(keyed(rows[other]), findings, strict=True):
-            if found.worse is not None and found.p_worse is None:
-                found_p = 1.0, 1.0  # the same value for each user
-            elif found.p_worse is None or found.p_better is None:
+            if found.worse is None:
                 continue
-            else:
-                found_p = found.p_worse, found.p_better
-            claims += [(found_p[0], key, one, other), (found_p[1], key, other, one)]
+            # Without p-values, each user has the same value of both.
+            p_worse, p_better = (1.0 if p is None else p for p in (found.p_worse, found.p_better))
+            claims += [(p_worse, key, one, other), (p_better, key, other, one)]
     ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
     for p, (_, key, better, worse) in zip(holm([p for p, *_ in claims]), claims, strict=True):
         if p <= alpha:
@@ -267,23 +265,18 @@ def _line(
     best = _best(values, allowed)
     test, own = spoken_of(key[0]), parts_of(key[0]).parameters
     metric = str(measured(row).metric or row.get("measures") or row["oracle"])
+    cells = {}
+    for model, value in values.items():
+        bounds = held[model].get("interval")
+        interval = None if bounds is None else (float(bounds[0]), float(bounds[1]))
+        status = str(held[model]["status"])
+        cells[model] = Cell(value, interval, status, model in best, ahead.get(model, ()))
     return Line(
         table=str(column.get("table", f"{test}: {metric}")),
         name=str(column.get("name", own or test)),
         metric=metric,
-        better={"at least": "higher", "at most": "lower", "within": "nearer 0"}.get(
-            str(allowed), ""
-        ),
-        cells={
-            model: Cell(
-                value,
-                _interval(held[model]),
-                str(held[model]["status"]),
-                model in best,
-                ahead.get(model, ()),
-            )
-            for model, value in values.items()
-        },
+        better=BETTER.get(str(allowed), ""),
+        cells=cells,
         published=dict(_published(held.values())),
         baselines={
             str(name): float(value)
@@ -306,11 +299,6 @@ def _best(values: Mapping[str, float], allowed: object) -> set[str]:
     return {model for model, value in goodness.items() if value == most}
 
 
-def _interval(row: Row) -> tuple[float, float] | None:
-    found = row.get("interval")
-    return None if found is None else (float(found[0]), float(found[1]))
-
-
 def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
     """The published values of one measure: of the column of its metric, or of the only one."""
     for row in rows:
@@ -319,9 +307,11 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
             continue
         columns = [letters_of(str(column)) for column in given["columns"]]
         metric = letters_of(str(measured(row).metric))
-        at = columns.index(metric) if metric in columns else 1 if len(columns) == 2 else None
-        for cells in given["rows"] if at is not None else ():
-            value = cells[at] if at is not None and at < len(cells) else None
+        if metric not in columns and len(columns) != 2:
+            continue
+        at = columns.index(metric) if metric in columns else 1
+        for cells in given["rows"]:
+            value = cells[at] if at < len(cells) else None
             if isinstance(value, int | float) and not str(cells[0]).endswith("(this run)"):
                 yield str(cells[0]), float(value)
 

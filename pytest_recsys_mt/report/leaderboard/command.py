@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from pytest_recsys_mt.report.html.page import render_leaderboard
@@ -24,7 +23,7 @@ def write_leaderboard(
     require_output(output, _FORMATS, records)
     boards = boards_of([(str(path), record_at(path)) for path in records], suite)
     as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
-    text = _FORMATS[".md" if output is None else output.suffix](as_rows)(boards)
+    text = _FORMATS[".md" if output is None else output.suffix](boards, models_as_rows=as_rows)
     put_out(text, output, "leaderboard")
 
 
@@ -34,9 +33,9 @@ def _more_models(board: Board) -> bool:
     return len(board.models) + len(board.published) > max(measures.values())
 
 
-_FORMATS: Mapping[str, Callable[[bool], Callable[[Sequence[Board]], str]]] = {
-    ".md": lambda as_rows: partial(markdown, models_as_rows=as_rows),
-    ".csv": lambda _: comma_separated,
-    ".tex": lambda as_rows: partial(latex, models_as_rows=as_rows),
-    ".html": lambda as_rows: partial(render_leaderboard, models_as_rows=as_rows),
+_FORMATS: Mapping[str, Callable[..., str]] = {
+    ".md": markdown,
+    ".csv": lambda boards, models_as_rows: comma_separated(boards),
+    ".tex": latex,
+    ".html": render_leaderboard,
 }

@@ -108,17 +108,12 @@ def _own(line: Line, marks: Marks) -> str:
 
 
 def _ahead(board: Board, marks: Marks) -> Sheet:
-    return Sheet(
-        f"Measures on which the row is ahead of the column, of {len(board.lines)}",
-        ["model", *(marks.text(model) for model in board.models)],
-        [
-            [
-                marks.text(one),
-                *(NONE if one == other else str(board.ahead(one, other)) for other in board.models),
-            ]
-            for one in board.models
-        ],
-    )
+    rows = []
+    for one in board.models:
+        ahead = (NONE if one == other else str(board.ahead(one, other)) for other in board.models)
+        rows.append([marks.text(one), *ahead])
+    title = f"Measures on which the row is ahead of the column, of {len(board.lines)}"
+    return Sheet(title, ["model", *map(marks.text, board.models)], rows)
 
 
 def _spent(board: Board, marks: Marks) -> Sheet:
@@ -127,7 +122,7 @@ def _spent(board: Board, marks: Marks) -> Sheet:
         spent = board.spent[model]
         known = (f"{spent.calls}", f"{spent.tokens}")
         maybe = ((spent.usd, ".4f"), (spent.seconds, ".1f"), (spent.missed, ".3f"))
-        shown = [NONE if value is None else format(value, form) for value, form in maybe]
+        shown = (NONE if value is None else format(value, form) for value, form in maybe)
         rows.append([marks.text(model), *known, *shown])
     columns = ["model", "calls", "tokens", "USD", "seconds", "missed rate"]
     return Sheet("What the answers took", columns, rows)

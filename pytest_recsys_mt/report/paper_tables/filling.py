@@ -41,10 +41,8 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
             cells = [_values(table, line, column, own, name) for column in table.columns]
             if not any(cells):
                 continue
-            lines[name] = [
-                _cell(found, table, column)
-                for found, column in zip(cells, table.columns, strict=True)
-            ]
+            columns = zip(cells, table.columns, strict=True)
+            lines[name] = [_cell(found, table, column) for found, column in columns]
             means[name] = [
                 statistics.fmean(value for value, _ in found) if found else None for found in cells
             ]
@@ -110,14 +108,12 @@ def _cell(found: Sequence[tuple[float, float | None]], table: Table, column: Sel
     told = f"{statistics.fmean(values):.{column.digits}f}"
     if re.fullmatch(r"-0\.?0*", told):
         told = told[1:]
-    if len(found) == 1 and found[0][1] is not None:
-        return f"{told} ± {found[0][1]:.{column.digits}f}"
-    if not table.spread or len(values) < 2:
-        return told
-    spread = statistics.stdev(values)
-    if table.spread == "standard error":
-        spread /= len(values) ** 0.5
-    return f"{told} ± {spread:.{column.digits}f}"
+    spread = found[0][1] if len(found) == 1 else None
+    if table.spread and len(found) > 1:
+        spread = statistics.stdev(values)
+        if table.spread == "standard error":
+            spread /= len(values) ** 0.5
+    return told if spread is None else f"{told} ± {spread:.{column.digits}f}"
 
 
 def agreements(found: Filled) -> tuple[Sequence[str], Sequence[Sequence[str]]]:

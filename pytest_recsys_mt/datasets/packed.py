@@ -86,6 +86,4 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 def most(path: Path) -> int:
     """The most bytes that a file may unpack to; more is an attack on the memory."""
     packed = path.stat().st_size
-    if path.suffix.lower() not in _OPEN:
-        return max(packed, LIMITS.total)
-    return min(LIMITS.total, LIMITS.grace + int(LIMITS.ratio * packed))
+    return LIMITS.most(packed) if path.suffix.lower() in _OPEN else max(packed, LIMITS.total)

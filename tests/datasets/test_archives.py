@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import random
 import re
 import shutil
 import stat
-import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +14,6 @@ import pytest
 from pytest_recsys_mt.datasets.archives import Limits, extract
 from pytest_recsys_mt.errors import DataError
 
-Pack = Callable[..., Path]
 TEXT = b"1::1193::5::978300760\n" * 50
 
 
@@ -30,19 +27,6 @@ def zipped(
             if change is not None:
                 change(info)
             archive.writestr(info, content)
-    return path
-
-
-def tarred(
-    path: Path, members: dict[str, bytes], change: Callable[..., None] | None = None
-) -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            if change is not None:
-                change(info)
-            archive.addfile(info, io.BytesIO(content) if info.isreg() else None)
     return path
 
 
@@ -61,9 +45,8 @@ def refused(archive: Path, target: Path, member: str, problem: str, **limits: fl
     assert {path.name for path in target.parent.iterdir()} <= {"target", archive.name}
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_archives_are_unpacked(pack: Pack, tmp_path: Path, target: Path) -> None:
-    archive = pack(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/deep/README": b""})
+def test_archives_are_unpacked(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/deep/README": b""})
     extract(archive, target)
     assert (target / "ml-1m" / "ratings.dat").read_bytes() == TEXT
     assert (target / "ml-1m" / "deep" / "README").read_bytes() == b""
@@ -75,7 +58,6 @@ def test_folders_in_archives_are_made(tmp_path: Path, target: Path) -> None:
     assert (target / "ml-1m").is_dir()
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
@@ -89,9 +71,9 @@ def test_folders_in_archives_are_made(tmp_path: Path, target: Path) -> None:
     ],
 )
 def test_paths_out_of_the_folder_are_refused(
-    pack: Pack, name: str, problem: str, tmp_path: Path, target: Path
+    name: str, problem: str, tmp_path: Path, target: Path
 ) -> None:
-    refused(pack(tmp_path / "a", {"fine": TEXT, name: TEXT}), target, name, problem)
+    refused(zipped(tmp_path / "a", {"fine": TEXT, name: TEXT}), target, name, problem)
 
 
 def test_links_are_refused(tmp_path: Path, target: Path) -> None:
@@ -102,19 +84,8 @@ def test_links_are_refused(tmp_path: Path, target: Path) -> None:
     refused(zipped(tmp_path / "a.zip", {"l": b"/etc"}, linked_zip), target, "l", "a link")
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE])
-def test_special_members_of_tar_files_are_refused(
-    kind: bytes, tmp_path: Path, target: Path
-) -> None:
-    def special(info: tarfile.TarInfo) -> None:
-        info.type, info.linkname = kind, "/etc/passwd"
-
-    refused(tarred(tmp_path / "a.tgz", {"l": b""}, special), target, "l", "a link or a special")
-
-
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_zip_bombs_are_refused(pack: Pack, tmp_path: Path, target: Path) -> None:
-    archive = pack(tmp_path / "a", {"bomb": bytes(3 << 20)})
+def test_zip_bombs_are_refused(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a", {"bomb": bytes(3 << 20)})
     refused(archive, target, "bomb", "zip bomb", grace=1000)
     assert sum(path.stat().st_size for path in target.iterdir()) <= 3 << 20
 
@@ -130,19 +101,15 @@ def test_a_member_without_a_name_is_refused(tmp_path: Path, target: Path) -> Non
     refused(archive, target, "", "has no name")
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_many_small_members_are_a_bomb_too(pack: Pack, tmp_path: Path, target: Path) -> None:
-    archive = pack(tmp_path / "a", {str(number): bytes(1000) for number in range(100)})
+def test_many_small_members_are_a_bomb_too(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a", {str(number): bytes(1000) for number in range(100)})
     with pytest.raises(DataError, match="zip bomb"):
         extract(archive, target, Limits(grace=1000, ratio=2))
     assert sum(path.stat().st_size for path in target.iterdir()) < 50_000
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_bytes_at_random_are_an_archive_or_an_error(
-    pack: Pack, tmp_path: Path, target: Path
-) -> None:
-    whole = pack(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/é": b"x"}).read_bytes()
+def test_bytes_at_random_are_an_archive_or_an_error(tmp_path: Path, target: Path) -> None:
+    whole = zipped(tmp_path / "a", {"ml-1m/ratings.dat": TEXT, "ml-1m/é": b"x"}).read_bytes()
     rng = random.Random(0)
     for _ in range(300):
         damaged = bytearray(whole)
@@ -155,9 +122,8 @@ def test_bytes_at_random_are_an_archive_or_an_error(
         target.mkdir()
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_the_total_is_limited(pack: Pack, tmp_path: Path, target: Path) -> None:
-    archive = pack(tmp_path / "a", {"a": TEXT, "b": TEXT})
+def test_the_total_is_limited(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a", {"a": TEXT, "b": TEXT})
     refused(archive, target, "b", "more than", total=len(TEXT) + 10)
 
 
@@ -170,13 +136,12 @@ def test_a_zip_member_that_declares_too_little_is_refused(tmp_path: Path, target
 
 
 def refused_as_damaged(archive: Path, target: Path, member: str) -> None:
-    with pytest.raises(DataError, match=f"member '{member}' is damaged or cut off"):
+    with pytest.raises(DataError, match=f"member '{member}' is no sound zip file"):
         extract(archive, target)
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_the_number_of_members_is_limited(pack: Pack, tmp_path: Path, target: Path) -> None:
-    archive = pack(tmp_path / "a", {"a": b"", "b": b"", "c": b""})
+def test_the_number_of_members_is_limited(tmp_path: Path, target: Path) -> None:
+    archive = zipped(tmp_path / "a", {"a": b"", "b": b"", "c": b""})
     refused(archive, target, "c", "more than 2 members", members=2)
 
 
@@ -200,11 +165,7 @@ def test_truncated_archives_are_refused(tmp_path: Path, target: Path) -> None:
     noise = random.Random(0).randbytes(30_000)
     archive = zipped(tmp_path / "a.zip", {"a": noise})
     archive.write_bytes(archive.read_bytes()[:-40])
-    with pytest.raises(DataError, match="damaged or cut off"):
-        extract(archive, target)
-    archive = tarred(tmp_path / "a.tgz", {"a": noise, "b": noise})
-    archive.write_bytes(archive.read_bytes()[:-40])
-    with pytest.raises(DataError, match=r"member 'b'.* is damaged or cut off"):
+    with pytest.raises(DataError, match="no sound zip file, or cut off"):
         extract(archive, target)
 
 
@@ -219,5 +180,5 @@ def test_a_damaged_member_is_named(tmp_path: Path, target: Path) -> None:
 
 def test_other_files_are_no_archives(tmp_path: Path, target: Path) -> None:
     (tmp_path / "a").write_bytes(b"<html>")
-    with pytest.raises(DataError, match="neither a zip nor"):
+    with pytest.raises(DataError, match="no sound zip file"):
         extract(tmp_path / "a", target)

@@ -87,6 +87,7 @@ def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixtur
     assert "(kept)" not in capsys.readouterr().err
 
 
+@pytest.mark.slow  # a variant of test_it_says_what_the_tests_find
 def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
     project: Path,
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
     assert trial["fate"] == "killed"
 
 
+@pytest.mark.slow  # test_it_says_what_the_tests_find has both
 def test_what_no_test_looks_at_is_missed_and_not_equivalent(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,6 +118,7 @@ def test_what_no_test_looks_at_is_missed_and_not_equivalent(
     assert "it shows only where no test looks: there it changes 100% of 20 answers" in said
 
 
+@pytest.mark.slow  # plans have tests of their own
 def test_a_plan_asks_nothing(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert mutate(project, "--plan", "--faults", "latest_only", "--faults", "repeats") == 0
     said = " ".join(capfd.readouterr().out.split())
@@ -138,6 +141,7 @@ def test_faults_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         ("from counting import Shpo\n", "pytest said: ImportError: cannot import name 'Shpo'"),
     ],
 )
+@pytest.mark.slow  # messages alone
 def test_without_a_verdict_there_is_nothing_to_try(
     project: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
 ) -> None:
@@ -189,6 +193,7 @@ class Words(Fault):
 """
 
 
+@pytest.mark.slow  # test_planting names what breaks
 def test_an_own_fault_that_breaks_is_named_and_not_the_tests(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

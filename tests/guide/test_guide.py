@@ -3,14 +3,18 @@
 import pytest
 
 from tests.guide.__main__ import PAGES, follow
-from tests.journeys.pages import DOCS, Command, Journey, steps_of
-
-LONG = ("README", "calls", "choose-tests")
+from tests.journeys.pages import DOCS, Command, Journey, needs_of, steps_of
 
 
 @pytest.mark.parametrize(
     ("room", "name"),
-    [pytest.param(*page, marks=pytest.mark.slow if page[1] in LONG else ()) for page in PAGES],
+    [
+        # .ci/users follows the pages that need no more than the core, with each Python.
+        pytest.param(
+            *page, marks=() if needs_of(DOCS / page[0] / f"{page[1]}.md") else pytest.mark.slow
+        )
+        for page in PAGES
+    ],
 )
 def test_a_page_goes_as_it_says(room: str, name: str, journey: Journey) -> None:
     follow(room, name, journey)

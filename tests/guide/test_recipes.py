@@ -55,6 +55,7 @@ SYSTEMS = list(recipes())
 @pytest.mark.parametrize(
     "system", [SYSTEMS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1:])]
 )
+@pytest.mark.slow  # durability/test_replay replays
 def test_a_recipe_replays_what_was_recorded(system: str, recorded: Journey, tmp_path: Path) -> None:
     journey = Journey(tmp_path)
     journey.environment |= recorded.environment | {"HOME": str(tmp_path)}

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from tests.hostile.server import Ask, HostileServer, good, response
 from tests.journeys.pages import Journey
 
 ANSWERED = 40
 
 
+@pytest.mark.slow  # engine/test_timeout shows each step alone
 def test_hanging_endpoint(journey: Journey) -> None:
     def hang(ask: Ask) -> Iterator[Any]:
         if ask.number >= ANSWERED:

@@ -1,8 +1,11 @@
 """A recommender tested every night on other users, until a release breaks a promise."""
 
+import pytest
+
 from tests.journeys.pages import Journey, rows_of
 
 
+@pytest.mark.slow  # gate/test_monitor monitors nights
 def test_nightly(journey: Journey) -> None:
     journey.follow("nightly")
     nights = [journey.record(f"night-{number}.json") for number in (1, 2, 3)]

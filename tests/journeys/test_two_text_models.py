@@ -66,6 +66,7 @@ def test_two_text_models(journey: Journey) -> None:
     assert {row["outcome"] for row in claims} == {"failed", "skipped"}
 
 
+@pytest.mark.slow  # each role has tests of its own
 def test_every_role_is_asked_for_itself(journey: Journey) -> None:
     journey.make("two-text-models", "models.py")
     record, asked = ask(

@@ -18,6 +18,7 @@ def test_order(source, followup):
 """
 
 
+@pytest.mark.slow  # measures what test_hf_model shows
 def test_most_of_the_prompts_of_a_run_come_from_the_cache(
     llamacpp_url: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

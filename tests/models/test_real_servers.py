@@ -69,6 +69,7 @@ def test_an_argument_the_server_refuses_is_an_answer_with_a_reason() -> None:
     assert "HTTP 400" in answer.error
 
 
+@pytest.mark.slow  # a second server of the same dialect
 def test_transformers_serve_answers_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with servers.transformers_server() as (url, name):
         monkeypatch.setenv("OPENAI_BASE_URL", url)

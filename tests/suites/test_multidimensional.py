@@ -67,6 +67,7 @@ def test_who_does_not_look_at_the_order_has_no_position_bias_at_all(
     assert_unbiased(record_for(pytester, *models, options=PLACES, users=30), 4)
 
 
+@pytest.mark.slow  # classical ones show the same
 def test_nor_have_trained_recommenders(pytester: pytest.Pytester) -> None:
     need("torch", "safetensors")
     models = [

@@ -23,6 +23,7 @@ def test_nor_does_a_second_worker_train(source, followup):
 """
 
 
+@pytest.mark.slow  # test_store has two processes that train once
 def test_two_workers_train_once_and_a_later_run_loads_without_a_bar(
     pytester: pytest.Pytester, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Self
 
 import httpx2
@@ -57,7 +56,6 @@ class Channel:
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
         """What the OpenAI client sends; it gets `response` from a transport without a network."""
-        transport = httpx2.MockTransport(partial(_given, response))
         client = openai.AsyncOpenAI(
             # Never empty, or the client would look for other keys in the environment.
             api_key=self._key or "none",
@@ -65,7 +63,9 @@ class Channel:
             timeout=self._http.timeout,
             max_retries=0,
             http_client=httpx2.AsyncClient(
-                transport=transport, headers=self._http.headers, trust_env=False
+                transport=httpx2.MockTransport(lambda _: response),
+                headers=self._http.headers,
+                trust_env=False,
             ),
         )
         headers = {"Authorization": openai.omit} if self._key is None else {}
@@ -73,7 +73,3 @@ class Channel:
             path, body={}, cast_to=httpx2.Response, options={"headers": headers}
         )
         return answered.request
-
-
-def _given(response: httpx2.Response, _: httpx2.Request) -> httpx2.Response:
-    return response

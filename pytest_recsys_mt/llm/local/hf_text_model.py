@@ -142,7 +142,7 @@ class HFTextModel(ABC, Generic[Network]):
 
 
 @contextmanager
-def exactly(on: bool = True) -> Iterator[None]:
+def exactly(on: bool) -> Iterator[None]:
     """Use one thread and deterministic algorithms if `on`; restore the settings afterwards.
 
     Sums of floating-point numbers depend on their order, which depends on the number of threads and

@@ -101,13 +101,11 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     for start, end in pairwise(bounds):
         part = pieces[start:end]
         before = next((at for at in range(start, end) if headings[at] is None), end)
-        said = [each for each in headings[start:before] if each] or list(
-            filter(None, [leads[start]])
-        )
+        said = next(filter(None, headings[start:before]), leads[start])
         if part and part[0].place == "tag":
             name, part = part[0].text, part[1:]
         own = next((piece.name for piece in part if piece.name), "")
-        own = " ".join(dict.fromkeys(each for each in (own, *said[:1]) if each)) or name
+        own = " ".join(dict.fromkeys(filter(None, (own, said)))) or name
         if part:
             found.append(Block(tuple(part), own))
     return _joined(found, {id(p) for p, h in zip(pieces, headings, strict=True) if h is not None})
@@ -131,7 +129,6 @@ def _joined(found: list[Block], headings: set[int]) -> list[Block]:
 
 
 def _is_one_list(pieces: Sequence[Piece]) -> bool:
-    """Whether entries are surely one list, as most answers are."""
     first = pieces[0].number if pieces else 1
     return all(
         a.place == b.place
@@ -155,12 +152,13 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
         if piece.place != "numbered":
             continue
         number, before = piece.number, pieces[last].number if last >= 0 else None
+        gap = 0 if number is None or before is None else number - before
         goes_on = begun is not None and (
             number is None
             or before is None
-            or number - before == (step or 1)
+            or gap == (step or 1)
             or (number == before == 1)
-            or (not step and number == before - 1 and number >= 1 and before > 1)
+            or (not step and gap == -1 and number >= 1)
             or (
                 number > 1
                 and number not in {p.number for p in pieces[begun:at] if p.place == "numbered"}
@@ -168,15 +166,9 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
             )
         )
         if goes_on and begun is not None:
-            for between in range(last + 1, at + 1):
-                runs[between] = begun
-            if (
-                number is not None
-                and before is not None
-                and number - before in (1, -1)
-                and not step
-            ):
-                step = number - before
+            runs[last + 1 : at + 1] = [begun] * (at - last)
+            if not step and gap in (1, -1):
+                step = gap
         elif at and any(map(str.isalnum, _marker(piece))) and is_title(piece.whole):
             continue  # "(500) Days of Summer"
         else:
@@ -292,7 +284,7 @@ class Contents:
     items: tuple[str, ...]  # what its entries name, each once, in their order
     offered: int  # how many of them were offered
     restated: bool  # whether it is the offered items once more, in their order
-    begins: bool = False  # whether it begins as the offered items do
+    begins: bool  # whether it begins as the offered items do
 
 
 @dataclass(frozen=True)
@@ -321,44 +313,40 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     that before one without such a name, that before scores. Of several the only one with `k` items
     is the answer; blocks that share nothing and have `k` items together are parts of one list.
     """
+    roles = [each.block.role for each in read]
     listed = [at for at, each in enumerate(read) if each.items]
-    kept = [at for at in listed if read[at].block.role not in ASIDE]
+    kept = [at for at in listed if roles[at] not in ASIDE]
     if len(kept) > 1 or truncated:
         kept = [
             at
             for at in kept
             if not (
-                (read[at].restated and read[at].block.role in ("", "candidates", "scores"))
-                or (read[at].begins and read[at].block.role == "candidates")
+                (read[at].restated and roles[at] in ("", "candidates", "scores"))
+                or (read[at].begins and roles[at] == "candidates")
             )
-            or (len(kept) == 1 and read[at].block.role != "candidates")
+            or (len(kept) == 1 and roles[at] != "candidates")
             or (read[at].restated and not _has_other(read, kept, at))
         ]
-    elif len(kept) == 1 and read[kept[0]].begins:
-        # Without a name, it may be the ranking of a model that keeps the order of the offer.
-        kept = [] if read[kept[0]].block.role == "candidates" else kept
-    unheard = not kept and len(listed) == 1
-    if unheard and (
-        read[listed[0]].block.role == "reasons" or _BECAUSE.match(read[listed[0]].block.name)
-    ):
+    elif len(kept) == 1 and read[kept[0]].begins and roles[kept[0]] == "candidates":
+        kept = []  # Without a name, it may be the ranking of a model that keeps the offered order.
+    if not kept and len(listed) == 1 and not truncated:
         only = read[listed[0]]
-        if 2 * only.offered >= len(only.items) and not only.restated and not truncated:
+        reasons = roles[listed[0]] == "reasons" or _BECAUSE.match(only.block.name)
+        if reasons and 2 * only.offered >= len(only.items) and not only.restated:
             return Choice((listed[0],), "the only list")  # "Because of your history:"
     if not kept:
         return Choice((), "no part of it is a final list" if listed else "")
-    if len(kept) == 1:
-        rule = "the only list" if len(listed) == 1 else _why(read[kept[0]])
-        return Choice((kept[0],), rule)
-    if _are_parts(read, kept, k):
-        return Choice(tuple(kept), "the parts of one list")
-    most = max(_CLAIMS[read[at].block.role] for at in kept)
-    best = [at for at in kept if _CLAIMS[read[at].block.role] == most]
-    if len(best) == 1:
-        return Choice((best[0],), _why(read[best[0]]))
-    if _are_parts(read, best, k):
-        return Choice(tuple(best), "the parts of one list")
+    most = max(_CLAIMS[roles[at]] for at in kept)
+    best = [at for at in kept if _CLAIMS[roles[at]] == most]
+    for places in (kept, best):
+        if len(places) == 1:
+            rule = "the only list" if len(listed) == 1 else _why(read[places[0]])
+            return Choice((places[0],), rule)
+        if _are_parts(read, places, k):
+            return Choice(tuple(places), "the parts of one list")
     longest = max(best, key=lambda at: (min(len(read[at].items), k), -at))
-    if all(_agrees(read[at].items, read[longest].items, k) for at in best):
+    counted = [read[at].items[:k] for at in best]
+    if all(each == read[longest].items[: len(each)] for each in counted):
         return Choice((longest,), "all lists say the same")
     if most == _CLAIMS["final"]:
         return Choice((best[-1],), f"the last one named {read[best[-1]].block.name!r}")
@@ -379,11 +367,6 @@ def _why(contents: Contents) -> str:
         if contents.block.role
         else "the only list that is no draft, reason or repetition"
     )
-
-
-def _agrees(part: Sequence[str], whole: Sequence[str], k: int) -> bool:
-    """Whether a list begins as the longest one, up to the entries that count."""
-    return tuple(part[:k]) == tuple(whole[: min(len(part), k)])
 
 
 def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:

@@ -131,30 +131,29 @@ def read(
         again = _read_block(reader(loose=True), parts[at]) if each and each.names_none else None
         if again is not None and again.names_all:
             readers[at], loosely = again, True
-    clear = [each is not None for each in readers]
+    unclear = tuple(at for at, each in enumerate(readers) if each is None)
     contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
     choice = choose(contents, request.k, truncated=truncated)
-    listed = [at for at, each in enumerate(contents) if each.items or not clear[at]]
-    if not all(clear) and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
-        unclear = tuple(at for at, sure in enumerate(clear) if not sure)
+    listed = [at for at, each in enumerate(contents) if each.items or at in unclear]
+    if unclear and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
         choice = Choice((), "its numbers or its order can be read in two ways", unclear)
     if not choice.chosen and (choice.ambiguous or choice.rule):
-        entries = tuple(Entry(parts[at].text, "unparsed") for at in choice.ambiguous or listed)
-        named = tuple(
-            _in_words(contents[at]) for at in choice.ambiguous or listed if contents[at].items
-        )
+        unread = choice.ambiguous or listed
+        entries = tuple(Entry(parts[at].text, "unparsed") for at in unread)
+        named = tuple(_in_words(contents[at]) for at in unread if contents[at].items)
         rule = choice.rule
         if choice.ambiguous and named:
             rule, named = f"{rule}: {' and '.join(named)}", ()
         return Reading(entries, f"{rule}; {_ASK}", named, bool(choice.ambiguous))
     aside = [at for at in listed if at not in choice.chosen]
-    kept = list(choice.chosen if aside else range(len(parts)))
-    whole = reader(loose=loosely)
-    for at in kept if aside or len(parts) > 1 else ():
-        _read_block(whole, parts[at])
+    kept = choice.chosen if aside else range(len(parts))
     if len(parts) == 1 and readers[0] is not None:
         whole = readers[0]
-    whole.finish(cut_off=cut_off and (not kept or kept[-1] == len(parts) - 1))
+    else:
+        whole = reader(loose=loosely)
+        for at in kept:
+            _read_block(whole, parts[at])
+    whole.finish(cut_off=cut_off and kept[-1] == len(parts) - 1)
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
@@ -184,18 +183,16 @@ def _doubt(
     lines = {
         id(piece): reader.named_in(piece.text)
         for piece in found
-        if piece.place != "tag"
-        and not piece.chain
-        and (piece.place == "line" or id(piece) in chosen)
+        if piece.place == "line" or (piece.place != "tag" and id(piece) in chosen)
+        if not piece.chain
     }
 
     def said(piece: Piece) -> tuple[str, list[int | None]]:
         rest, named = lines[id(piece)]
         return rest, [places.get(item) for item in named]
 
-    own = [
-        piece for piece in taken if piece in listed or (id(piece) in lines and lines[id(piece)][1])
-    ]
+    heard = [piece for piece in taken if id(piece) in lines]
+    own = [piece for piece in heard if piece in listed or lines[id(piece)][1]]
     if 2 * len(listed) < len(own):
         listed = []  # "(500) Days of Summer" among lines without marks
     told = [piece.text for piece in found if piece.place in ("line", "note")]
@@ -205,10 +202,11 @@ def _doubt(
         return "it ranks some items alike"
     if not own:
         return ""
+    own_said = [said(piece) for piece in own]
     said_more = [
         rest
-        for rest, named in (lines[id(piece)] for piece in own if id(piece) in lines)
-        if named and sum(word.islower() for word in rest.split()) > _SENTENCE
+        for rest, named in own_said
+        if named and sum(map(str.islower, rest.split())) > _SENTENCE
     ]
     if reader.names_none and 2 * len(said_more) > len(own):
         return "its entries name offered items among other words"
@@ -216,11 +214,11 @@ def _doubt(
     if begins and any(comments.is_refusal(line) for line in told):
         return "it declines to answer"
     first = next(at for at, piece in enumerate(found) if piece is own[0])
-    if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
+    if not listed and (why := doubts.of_sentences(own_said)):
         return why
     entries = {id(piece) for piece in listed or own[:1]}
-    named = set(lines[id(own[0])][1]) if id(own[0]) in lines else set()
-    for piece in () if listed else own[1:]:
+    named = set[str]()
+    for piece in () if listed else own:
         if not named.issuperset(lines[id(piece)][1]):
             entries.add(id(piece))
             named.update(lines[id(piece)][1])
@@ -234,8 +232,8 @@ def _doubt(
     ]
     return doubts.of_list(
         [piece.whole or piece.text for piece in own],
-        [said(piece)[0] for piece in own if id(piece) in lines],
-        [piece.beside for piece in own if id(piece) in lines],
+        [rest for rest, _ in own_said],
+        [piece.beside for piece in own],
         [*before, *names],
         behind,
         reader.offered,
@@ -297,8 +295,6 @@ def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]]
 
 
 class _Reader:
-    """Reads one answer, piece by piece."""
-
     def __init__(
         self,
         request: Request,
@@ -455,7 +451,6 @@ class _Reader:
         return None if other in named else found
 
     def read_numbers(self, piece: Piece, numbers: Sequence[int]) -> None:
-        """Add the candidates with these numbers."""
         self._open = ""
         self._listed = True
         words = "" if numbers or piece.place == "tag" else piece.text
@@ -467,7 +462,6 @@ class _Reader:
             self._open = str(number)
 
     def read(self, piece: Piece) -> None:
-        """Add the entries of one piece."""
         if piece.place == "tag":
             return
         if piece.chain and (chain := chained(piece.text)) is not None and _ARROW.search(chain[1]):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_recsys_mt.llm.reading.spelling import normalise, once, split_year
-from pytest_recsys_mt.llm.reading.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.llm.reading.wording import BEGINS, GENRES, OPENING, REFUSAL, SAID, SMALL
 from pytest_recsys_mt.requests import Item
 
 _PAIRS = {
@@ -108,8 +108,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
         yield unwrapped(head), rest, True
     rated = RATING.search(text)
     if rated is not None and text[: rated.start()].strip():
-        head = text[: rated.start()]
-        yield unwrapped(head), text[rated.start() :], True
+        yield unwrapped(text[: rated.start()]), text[rated.start() :], True
     for match in reversed(list(islice(_CUT.finditer(text), _MOST_CUTS))):
         head, rest = text[: match.start()], text[match.end() :]
         if not head.strip():
@@ -134,12 +133,11 @@ def _closes(cut: re.Match[str], rest: str) -> bool:
 
 def _closed(text: str) -> Iterator[tuple[str, str]]:
     """The title in quotes or emphasis at the start of a text, with its year, and the rest."""
-    for mark in _EMPHASIS:
-        if text.startswith(mark):
-            end = text.find(mark, len(mark))
-            if end > 0 and text[len(mark) : end].strip():
-                yield from _with_year(text[len(mark) : end], text[end + len(mark) :])
-            break
+    mark = next(filter(text.startswith, _EMPHASIS), "")
+    if mark:
+        marked, closed, rest = text.removeprefix(mark).partition(mark)
+        if closed and marked.strip():
+            yield from _with_year(marked, rest)
     closing = _PAIRS.get(text[:1])
     if closing:
         ends = [
@@ -177,19 +175,7 @@ def is_comment(rest: str, item: Item) -> bool:
     small = [t for t in tokens if t[:1].islower()]
     if any(t.strip(".,;:!?()") in SAID for t in small):
         return True
-    if plain[0] in (
-        "a",
-        "an",
-        "this",
-        "ein",
-        "eine",
-        "un",
-        "una",
-        "une",
-        "one",
-        "because",
-        "directed",
-    ):
+    if plain[0] in BEGINS:
         return len(tokens) > 1 and tokens[1][:1].islower()
     telling = [t for t in small if len(t) > 3 and t.strip(".,;:") not in SMALL]
     if len(telling) > 1 and len(tokens) > 4:
@@ -280,8 +266,7 @@ def _is_sentence(text: str) -> bool:
 
 def is_capitalised(text: str) -> bool:
     """Whether a line is written like a title: longer words begin with a capital."""
-    tokens = [t.strip("\"'“”.,:;!?()") for t in text.split()]
-    tokens = [t for t in tokens if t]
+    tokens = list(filter(None, (t.strip("\"'“”.,:;!?()") for t in text.split())))
     if (
         not tokens
         or len(tokens) > 10

@@ -63,8 +63,7 @@ def parts(text: str) -> list[Part]:
 
 def plain_heads(text: str) -> Iterator[str]:
     """The possible titles of one part of an enumeration."""
-    text = text.strip().strip("[]{}").strip()
-    text = unwrapped(text)
+    text = unwrapped(text.strip().strip("[]{}"))
     yield text
     conjunction = _CONJUNCTION.match(text)
     if conjunction is not None:
@@ -93,10 +92,7 @@ def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
 
     In order, longest first. Unquoted ones begin with a capital or a digit.
     """
-    quoted = {}
-    for match in _QUOTED.finditer(text):
-        group = match.lastindex or 0
-        quoted[match.start()] = match.span(group)
+    quoted = {found.start(): found.span(found.lastindex or 0) for found in _QUOTED.finditer(text)}
     tokens = [match.span() for match in _WORD.finditer(text)]
     starts = sorted({*quoted, *(start for start, _ in tokens)})
     index = {start: i for i, (start, _) in enumerate(tokens)}

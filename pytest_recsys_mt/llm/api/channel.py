@@ -3,7 +3,8 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any, Self
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import httpx2
 import openai
@@ -13,7 +14,7 @@ from pytest_recsys_mt.llm.api.transport import http_client
 from pytest_recsys_mt.redaction import Secret
 
 
-class Channel:
+class Channel(AbstractAsyncContextManager["Channel"]):
     """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its
     cost.
 
@@ -30,9 +31,6 @@ class Channel:
         self._url = endpoint.url
         self._built: dict[str, httpx2.Request] = {}
         self._building = asyncio.Lock()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._http.aclose()

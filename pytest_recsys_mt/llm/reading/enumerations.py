@@ -8,13 +8,12 @@ from pytest_recsys_mt.llm.reading.comments import RATING, unwrapped
 from pytest_recsys_mt.llm.reading.wording import LEADING
 
 _SEPARATOR = re.compile(
-    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
+    r"(?P<shelter>\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」"
+    r"|《[^》\n]{1,200}》|『[^』\n]{1,200}』)"
+    r"|(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
     r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
 )
-_SHELTER = re.compile(
-    r"\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|《[^》\n]{1,200}》"
-    r"|『[^』\n]{1,200}』"
-)
+"""Where an enumeration may be split, and the brackets and quotes within which it is not."""
 _CONJUNCTION = re.compile(
     r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
     re.IGNORECASE,
@@ -44,13 +43,10 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
 def parts(text: str) -> list[Part]:
     """The parts of an enumeration; brackets and quotes are not split."""
     text = text.strip()
-    shelters = [match.span() for match in _SHELTER.finditer(text)]
     found: list[Part] = []
-    start, sure, shelter = 0, True, 0
+    start, sure = 0, True
     for match in _SEPARATOR.finditer(text):
-        while shelter < len(shelters) and shelters[shelter][1] <= match.start():
-            shelter += 1
-        if shelter < len(shelters) and shelters[shelter][0] <= match.start():
+        if match["shelter"]:
             continue
         if text[start : match.start()].strip():
             found.append(Part(start, match.start(), sure))

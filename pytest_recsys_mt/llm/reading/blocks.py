@@ -65,15 +65,9 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
     runs = _runs(pieces, is_title)
-    in_bold = [
-        at
-        for at, piece in enumerate(pieces)
-        if _BOLD.fullmatch(piece.text.strip()) and piece.place == "line"
-    ]
-    groups = len(in_bold) > 1 and not any(is_title(pieces[at].text.strip("*_ ")) for at in in_bold)
-    headings = [
-        _heading(piece, is_title, bold=groups and at in in_bold) for at, piece in enumerate(pieces)
-    ]
+    in_bold = [p for p in pieces if p.place == "line" and _BOLD.fullmatch(p.text.strip())]
+    groups = len(in_bold) > 1 and not any(is_title(p.text.strip("*_ ")) for p in in_bold)
+    headings = [_heading(p, is_title, bold=groups and p in in_bold) for p in pieces]
     leads = [
         _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
         for at, piece in enumerate(pieces)
@@ -85,11 +79,9 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
             starts.add(at)
         elif headings[at] is not None:
             role = role_of(headings[at] or "")
-            if inside and (
-                role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
-            ):
-                continue
-            starts.add(at)
+            minor = role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
+            if not (inside and minor):
+                starts.add(at)
         elif at and _begins(pieces, runs, at):
             begun = at
             while begun and headings[begun - 1] is not None and begun - 1 in starts:
@@ -113,19 +105,14 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
 
 def _joined(found: list[Block], headings: set[int]) -> list[Block]:
     """The blocks, where one that is only a heading introduces the next that has no name of its own."""
-    kept: list[Block] = []
-    held: Block | None = None
+    kept, held = list[Block](), Block(())
     for block in found:
-        if held is not None:
-            block = Block(
-                (*held.pieces, *block.pieces), block.name if block.role else held.name or block.name
-            )
-            held = None
-        if all(id(piece) in headings for piece in block.pieces):
-            held = block
-        else:
-            kept.append(block)
-    return [*kept, held] if held is not None else kept
+        name = block.name if block.role else held.name or block.name
+        held = Block((*held.pieces, *block.pieces), name)
+        if not all(id(piece) in headings for piece in held.pieces):
+            kept.append(held)
+            held = Block(())
+    return [*kept, held] if held.pieces else kept
 
 
 def _is_one_list(pieces: Sequence[Piece]) -> bool:
@@ -133,11 +120,7 @@ def _is_one_list(pieces: Sequence[Piece]) -> bool:
     return all(
         a.place == b.place
         and a.group == b.group
-        and not (a.chain or b.chain)
-        and (
-            a.place == "bulleted"
-            or (b.number is not None and a.number is not None and b.number == a.number + 1)
-        )
+        and (a.place == "bulleted" or (a.number is not None and b.number == a.number + 1))
         for a, b in pairwise(pieces)
     ) and first in (None, 1)
 
@@ -200,11 +183,8 @@ def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> st
     marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
     name = text.strip("*_#: ：")
     bold = bold or bool(_BOLD.fullmatch(text) and role_of(name))
-    if not (marked or bold or is_name(name)):
-        return None
-    if len(name) > 300 or not name or is_title(name):
-        return None
-    return name
+    introduces = (marked or bold or is_name(name)) and 0 < len(name) <= 300
+    return name if introduces and not is_title(name) else None
 
 
 def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
@@ -240,20 +220,16 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     ranks = [piece.number for piece in pieces]
     scores = [piece.score for piece in pieces]
     ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    named = [(rank, numbers[at]) for rank, at in zip(ranks, entries, strict=True)]
-    places = [(rank, place) for rank, place in named if place is not None]
-    if ranked and len(places) > 1 and all(rank == place for rank, place in places):
+    own = [block.pieces[at].number == numbers[at] for at in entries if numbers[at] is not None]
+    if ranked and len(own) > 1 and all(own):
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
     places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
     if scored and not ranked and places_too and block.role != "scores":
         return None  # scores or ranks
     if scored and (ranked or "rank" in block.name.casefold()):
-        by_rank = (
-            sorted(range(len(pieces)), key=lambda i: ranks[i] or 0)
-            if ranked
-            else range(len(pieces))
-        )
+        order = range(len(pieces))
+        by_rank = sorted(order, key=lambda i: ranks[i] or 0) if ranked else order
         values = [scores[i] for i in by_rank]
         if values != sorted(values, reverse=True):  # type: ignore[type-var]
             return None
@@ -263,12 +239,10 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
         keys = [-(score or 0.0) for score in scores]
     else:
         return block
-    if keys == sorted(keys):
-        return block
     bounds = [*entries, len(block.pieces)]
     groups = [block.pieces[start:end] for start, end in pairwise(bounds)]
-    order = sorted(range(len(groups)), key=keys.__getitem__)
-    sorted_ = [piece for at in order for piece in groups[at]]
+    best_first = sorted(range(len(groups)), key=keys.__getitem__)
+    sorted_ = [piece for at in best_first for piece in groups[at]]
     return Block((*block.pieces[: entries[0]], *sorted_), block.name)
 
 

@@ -296,9 +296,8 @@ class Scope:
         main = main.removesuffix(" or")  # "Dr. Strangelove or: How I Learned"
         names = [n for g in near for n in g.by_main_title.get(normalise(text), ())]
         if colon:
-            names += [n for g in near for n in g.by_name.get(normalise(main), ())]
-            if any(word.isdigit() for word in words(main)):
-                names += [n for g in self._groups for n in g.by_name.get(normalise(main), ())]
+            groups = self._groups if any(word.isdigit() for word in words(main)) else near
+            names += [n for g in groups for n in g.by_name.get(normalise(main), ())]
         names = [name for name in names if name.year == year]
         return names[0].item if len({name.item.id for name in names}) == 1 else None
 

@@ -49,6 +49,7 @@ _CUT = re.compile(
     r"|\s(?P<link>because|starring|directed by|featuring|which|as it|weil|porque|parce que)\s"
     r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
 )
+_PERSON = re.compile(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)")
 _MOST_CUTS = 24
 _MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match|relevance|fit)\b\W{0,3}\d")
 """A price, a share, a score."""
@@ -69,12 +70,7 @@ def unwrapped(text: str) -> str:
         text = _REFERENCE.sub("", text.strip().rstrip(",;、，；")).strip()
         for mark in _EMPHASIS:
             inner = text[len(mark) : -len(mark)]
-            if (
-                text.startswith(mark)
-                and text.endswith(mark)
-                and inner.strip(mark[0])
-                and mark not in inner
-            ):
+            if text == f"{mark}{inner}{mark}" and inner.strip(mark[0]) and mark not in inner:
                 text = inner
         closing = _PAIRS.get(text[:1])
         if closing and len(text) > 2 and text[-1] in closing and text[0] not in text[1:-1]:
@@ -123,9 +119,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
 def _closes(cut: re.Match[str], rest: str) -> bool:
     """Whether these words or marks cannot occur in a title."""
     if cut["by"]:
-        return (
-            re.match(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)", rest) is not None
-        )
+        return _PERSON.match(rest) is not None
     if cut["is"]:
         return rest[:1].islower()
     return cut["link"] is not None or "\t" in cut[0] or "|" in cut[0]
@@ -257,9 +251,7 @@ def _is_sentence(text: str) -> bool:
     telling = [t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL]
     if len(tokens) > 14 or (len(telling) > 2 and len(tokens) > 5):
         return True
-    if text.endswith(("。", "！", "？", "です", "ます")) or (
-        OPENING.match(text) and len(telling) > 0
-    ):
+    if text.endswith(("。", "！", "？", "です", "ます")) or (telling and OPENING.match(text)):
         return True
     return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(telling) > 1
 
@@ -267,12 +259,9 @@ def _is_sentence(text: str) -> bool:
 def is_capitalised(text: str) -> bool:
     """Whether a line is written like a title: longer words begin with a capital."""
     tokens = list(filter(None, (t.strip("\"'“”.,:;!?()") for t in text.split())))
-    if (
-        not tokens
-        or len(tokens) > 10
-        or OPENING.match(text)
-        or text.endswith((".", "!", "?", "。"))
-    ):
+    if not 1 <= len(tokens) <= 10:
+        return False
+    if OPENING.match(text) or text.endswith((".", "!", "?", "。")):
         return False
     head = tokens[0][0]
     small = [t for t in tokens if t[0].islower() and len(t) > 3 and t not in SMALL]

@@ -173,9 +173,9 @@ def lines(text: str) -> Iterator[Piece]:
         if line[:1] == _MARK:
             yield Piece(line[1:], "tag")
             continue
-        if not comma and (found := _separator(stripped)):
-            comma = found
-        elif comma and comma not in stripped:
+        if not comma:
+            comma = _separator(stripped)
+        elif comma not in stripped:
             comma = ""
         if comma:
             table.append(next(csv.reader([stripped], delimiter=comma)))
@@ -252,8 +252,7 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
         line = rest
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
-    parts = _inline_numbers(line)
-    if parts:
+    if parts := _inline_numbers(line):
         return parts
     number = _number(line) or _LABELLED.match(line)
     if number is not None:
@@ -331,24 +330,21 @@ def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
         [i for i, cell in enumerate(header) if cell in keys]
         for keys in (TITLE_KEYS, YEAR_KEYS, RANK_KEYS, SCORE_KEYS)
     )
-    body = (
-        rows[1:] if named or (header and header[0] in ("#", "rank", "no.", "no", "nr.")) else rows
-    )
+    body = rows[1:] if named or header[0] in ("#", "rank", "no.", "no", "nr.") else rows
     for row in body:
-        columns = named[:1] or [
-            i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit()
-        ]
-        if columns and columns[0] < len(row) and row[columns[0]].strip():
+        words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
+        at = named[0] if named else next(words, len(row))
+        if at < len(row) and row[at].strip():
             year = next((row[i] for i in years if i < len(row)), "")
             rank = next((row[i].strip("*#.) ") for i in ranks if i < len(row)), "")
             yield Piece(
-                row[columns[0]],
+                row[at],
                 "data",
                 year=int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None,
                 number=int(rank) if rank.isdecimal() else None,
                 score=next((measured(row[i]) for i in scores if i < len(row)), None),
                 group=group,
-                beside=" | ".join(cell for i, cell in enumerate(row) if i != columns[0]),
+                beside=" | ".join(cell for i, cell in enumerate(row) if i != at),
             )
         else:
             yield from (Piece(cell, "data", group=group) for cell in row[:1] if cell)

@@ -129,7 +129,7 @@ def read(
     loosely = False
     for at, each in enumerate(readers):
         again = _read_block(reader(loose=True), parts[at]) if each and each.names_none else None
-        if again is not None and again.names_all:
+        if again is not None and again.names_only("candidate"):
             readers[at], loosely = again, True
     unclear = tuple(at for at, each in enumerate(readers) if each is None)
     contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
@@ -327,14 +327,12 @@ class _Reader:
     @property
     def names_none(self) -> bool:
         """Whether it has several entries, and none of them is known."""
-        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
-        return bool(self._offered) and len(kinds) > 1 and set(kinds) <= {"unknown", "outside"}
+        return bool(self._offered) and self.names_only("unknown", "outside")
 
-    @property
-    def names_all(self) -> bool:
-        """Whether every entry names another offered item."""
-        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
-        return len(kinds) > 1 and set(kinds) == {"candidate"}
+    def names_only(self, *kinds: EntryKind) -> bool:
+        """Whether it names several things, and all of them are of these kinds."""
+        named = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
+        return len(named) > 1 and set(named) <= {*kinds}
 
     @property
     def beginning(self) -> tuple[str, ...]:
@@ -438,13 +436,12 @@ class _Reader:
         if not named:
             return []
         inside = [number for number in named if self._candidate(number) is not None]
-        titles = [self._equal(str(number)) for number in dict.fromkeys(named)]
+        distinct = list(dict.fromkeys(named))
+        titles = [self._equal(str(number)) for number in distinct]
         as_titles = all(item is not None and item.id in self._offered for item in titles)
         if len(inside) == len(named):
-            same = as_titles and [self._places[item.id] for item in titles if item] == list(
-                dict.fromkeys(named)
-            )
-            return None if as_titles and not same else found
+            places = [self._places[item.id] for item in titles if item] if as_titles else distinct
+            return found if places == distinct else None
         if as_titles or not inside:
             return []
         other = 0 if self._first else len(self._candidates)  # it may count from another number

@@ -183,13 +183,8 @@ def _complaint(body: object) -> str:
 
 
 def _joined(parts: list[Any]) -> str:
-    return "".join(
-        part["text"]
-        for part in parts
-        if isinstance(part, Mapping)
-        and part.get("type") == "text"
-        and isinstance(part.get("text"), str)
-    )
+    texts = [part.get("text") for part in map(mapping, parts) if part.get("type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _text(value: object) -> str | None:

@@ -76,7 +76,7 @@ def read(body: bytes) -> Completion:
     finish = _text(choices[0].get("finish_reason"))
     content = message.get("content")
     text, error = _text(_joined(content) if isinstance(content, list) else content), None
-    usage = _usage(answer.get("usage"))
+    usage = _usage(mapping(answer.get("usage")))
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
@@ -196,9 +196,7 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _usage(value: object) -> Usage | None:
-    if not isinstance(value, Mapping):
-        return None
+def _usage(value: Mapping[str, Any]) -> Usage | None:
     said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
     if said is None or not said.prompt_tokens:  # every prompt has tokens, so 0 means not counted
         return None

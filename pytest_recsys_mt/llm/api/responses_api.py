@@ -49,15 +49,12 @@ def as_chat(response: Mapping[str, Any]) -> dict[str, Any]:
     }
     reason = mapping(response.get("incomplete_details")).get("reason")
     finish = "length" if reason == "max_output_tokens" else reason or "stop"
-    usage = response.get("usage")
-    if isinstance(usage, Mapping):
-        usage = {
-            name.replace("input_", "prompt_").replace("output_", "completion_"): count
-            for name, count in usage.items()
-        }
     return {
         "choices": [{"message": message, "finish_reason": finish}],
-        "usage": usage,
+        "usage": {
+            name.replace("input_", "prompt_").replace("output_", "completion_"): count
+            for name, count in mapping(response.get("usage")).items()
+        },
         "model": response.get("model"),
     }
 

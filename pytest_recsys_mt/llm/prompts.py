@@ -229,9 +229,8 @@ def _values(request: Request, newest: int | None, instruction: str) -> dict[str,
     }
 
 
-_title = lru_cache(maxsize=2**16)(
-    one_line
-)  # the titles of a catalogue stand in thousands of prompts
+# The titles of a catalogue stand in thousands of prompts.
+_title = lru_cache(maxsize=2**16)(one_line)
 
 
 def _edited(content: str, request: Request) -> str:
@@ -249,11 +248,8 @@ def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
     marker = _spaced(f"{number}.").match(line)
     name = line[marker.end() :] if marker else line
     names = [name]
-    if (
-        marker
-        and marker[0] != f"{number}."
-        and any(c.isalnum() and not c.isdecimal() for c in name)
-    ):
+    has_words = any(c.isalnum() and not c.isdecimal() for c in name)
+    if marker and marker[0] != f"{number}." and has_words:
         names.append(line)  # "1 0. Heat" does not begin with a list marker
     year = _spaced(f"({item.year})").search(name) if item.year is not None else None
     if year:

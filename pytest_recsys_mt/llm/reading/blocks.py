@@ -148,21 +148,18 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
                 and step != -1
             )
         )
+        marker = piece.whole[: len(piece.whole) - len(piece.text)]
         if goes_on and begun is not None:
             runs[last + 1 : at + 1] = [begun] * (at - last)
             if not step and gap in (1, -1):
                 step = gap
-        elif at and any(map(str.isalnum, _marker(piece))) and is_title(piece.whole):
+        elif at and any(map(str.isalnum, marker)) and is_title(piece.whole):
             continue  # "(500) Days of Summer"
         else:
             begun, step = at, 0
             runs[at] = at
         last = at
     return runs
-
-
-def _marker(piece: Piece) -> str:
-    return piece.whole[: len(piece.whole) - len(piece.text)]
 
 
 def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:
@@ -212,7 +209,8 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     entries = [
         at
         for at, piece in enumerate(block.pieces)
-        if piece.place in _ENTRIES and not _is_note(piece)
+        if piece.place in ("numbered", "data")
+        or (piece.place == "bulleted" and not _HEADING.search(piece.text))
     ]
     pieces = [block.pieces[at] for at in entries]
     if len(pieces) < 2:
@@ -244,10 +242,6 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     best_first = sorted(range(len(groups)), key=keys.__getitem__)
     sorted_ = [piece for at in best_first for piece in groups[at]]
     return Block((*block.pieces[: entries[0]], *sorted_), block.name)
-
-
-def _is_note(piece: Piece) -> bool:
-    return piece.place == "bulleted" and bool(_HEADING.search(piece.text))
 
 
 @dataclass(frozen=True)
@@ -314,7 +308,11 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     best = [at for at in kept if _CLAIMS[roles[at]] == most]
     for places in (kept, best):
         if len(places) == 1:
-            rule = "the only list" if len(listed) == 1 else _why(read[places[0]])
+            rule = "the only list that is no draft, reason or repetition"
+            if len(listed) == 1:
+                rule = "the only list"
+            elif roles[places[0]]:
+                rule = f"named {read[places[0]].block.name!r}"
             return Choice((places[0],), rule)
         if _are_parts(read, places, k):
             return Choice(tuple(places), "the parts of one list")
@@ -332,15 +330,6 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
 
 def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
     return any(other != at and read[other].offered and not read[other].restated for other in kept)
-
-
-def _why(contents: Contents) -> str:
-    name = contents.block.name
-    return (
-        f"named {name!r}"
-        if contents.block.role
-        else "the only list that is no draft, reason or repetition"
-    )
 
 
 def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:

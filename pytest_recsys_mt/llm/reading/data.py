@@ -73,7 +73,8 @@ def pieces(text: str) -> Iterator[Piece]:
         group = "objects" if isinstance(value, dict) and _is_entry(value) else str(values)
         entries = list(_entries(value, 0, "", group))
         values += 1
-        if not _is_answer(value, entries):
+        numbers = isinstance(value, list) and all(isinstance(each, int) for each in value)
+        if not (len(value) > 1 if numbers else entries):  # a reference, such as ``[1]``
             position = end
             continue
         yield from _between(text[before:start])
@@ -103,13 +104,6 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
     return (value, end) if isinstance(value, list | dict) else None
-
-
-def _is_answer(value: Any, entries: list[Piece]) -> bool:
-    """Whether decoded data are a list of recommendations, not a reference such as ``[1]``."""
-    if isinstance(value, list) and all(isinstance(element, int) for element in value):
-        return len(value) > 1
-    return bool(entries)
 
 
 def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:

@@ -190,23 +190,18 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
 
 def _falls_short(rests: Sequence[str]) -> bool:
     """Whether every entry has a score, and the best does not stand first."""
-    stated = [
-        [
-            float(
-                len(found["stars"])
-                if found["stars"]
-                else next(filter(None, found.groups())).replace(",", ".")
-            )
-            for found in _SCORE.finditer(rest)
-        ]
-        for rest in rests
-    ]
+    stated = [_scores(each) for each in rests]
     scores = [each[0] for each in stated if each]
     if len(rests) == 1:  # "Heat (95%), Alien (97%)"
         scores = stated[0] if "%" in rests[0] else []
     if not 1 < len(scores) >= len(stated):
         return False
     return scores not in (sorted(scores, reverse=True), list(range(1, len(scores) + 1)))
+
+
+def _scores(text: str) -> list[float]:
+    said = [next(filter(None, found.groups())) for found in _SCORE.finditer(text)]
+    return [len(each) if "★" in each else float(each.replace(",", ".")) for each in said]
 
 
 def _ranks(text: str) -> list[int]:

@@ -35,8 +35,7 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
         lead, colon, rest = text.partition(mark)
         if colon and rest.strip():
             yield lead + colon, rest.strip()
-    verb = LEADING.search(text)
-    if verb is not None:
+    if verb := LEADING.search(text):
         yield text[: verb.end()], text[verb.end() :]
 
 
@@ -61,18 +60,15 @@ def plain_heads(text: str) -> Iterator[str]:
     """The possible titles of one part of an enumeration."""
     text = unwrapped(text.strip().strip("[]{}"))
     yield text
-    conjunction = _CONJUNCTION.match(text)
-    if conjunction is not None:
+    if conjunction := _CONJUNCTION.match(text):
         text = unwrapped(text[conjunction.end() :])
         yield text
-    rated = RATING.search(text)
-    if rated is not None:
+    if rated := RATING.search(text):
         text = unwrapped(text[: rated.start()])
         yield text
     if text.endswith((".", "!", "。")):
         yield unwrapped(text[:-1])
-    number = re.match(r"\(?\d{1,3}[.)]\s", text)
-    if number is not None:
+    if number := re.match(r"\(?\d{1,3}[.)]\s", text):
         yield unwrapped(text[number.end() :])
 
 

@@ -246,9 +246,7 @@ def _marked(line: str) -> Sequence[Piece]:
 
 def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     whole = line
-    while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
-        if rest == line:
-            break
+    if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         line = rest
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]

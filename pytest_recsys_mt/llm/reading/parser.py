@@ -203,12 +203,9 @@ def _doubt(
     if not own:
         return ""
     own_said = [said(piece) for piece in own]
-    said_more = [
-        rest
-        for rest, named in own_said
-        if named and sum(map(str.islower, rest.split())) > _SENTENCE
-    ]
-    if reader.names_none and 2 * len(said_more) > len(own):
+    rests = [rest.split() for rest, named in own_said if named]
+    wordy = [words for words in rests if sum(map(str.islower, words)) > _SENTENCE]
+    if reader.names_none and 2 * len(wordy) > len(own):
         return "its entries name offered items among other words"
     begins = reader.items() == reader.beginning
     if begins and any(comments.is_refusal(line) for line in told):
@@ -349,7 +346,7 @@ class _Reader:
         if (whole := self._equal(comments.unwrapped(text))) is not None:
             aside = _BRACKETS.findall(text)
             return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
-        words = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
+        words = [found.span() for found in re.finditer(r"\S+", text)]
         rest, named, at = [], list[str](), 0
         while at < len(words):
             found = self._named_at(text, words, at)
@@ -558,12 +555,8 @@ class _Reader:
                 return item
             if self._offered.get(item.id, "").startswith(normalise(text)):
                 return item  # the rest begins as in the offered title
-            if (
-                item.year is None
-                and item.id in self._offered
-                and rest[:1].isupper()
-                and text.endswith(f" by {rest}")
-            ):
+            by_its_maker = rest[:1].isupper() and text.endswith(f" by {rest}")
+            if by_its_maker and item.year is None and item.id in self._offered:
                 return item
         return self._equal(comments.retranslated(text), year)
 

@@ -60,12 +60,7 @@ class Dialect:
         return replace(self, responses=True, seed=False)
 
     def without_rejected(
-        self,
-        complaint: str,
-        sent: Collection[str],
-        *,
-        schema: bool = False,
-        missing: bool = False,
+        self, complaint: str, sent: Collection[str], *, schema: bool, missing: bool
     ) -> Dialect | None:
         """The dialect to try after a complaint, or None if the complaint is about something else.
 

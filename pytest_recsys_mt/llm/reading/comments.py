@@ -62,8 +62,7 @@ _MAKER = 80  # longer values of an attribute are descriptions, and no names of i
 def unwrapped(text: str) -> str:
     """`text` without marks around all of it: emphasis, quotes, links, and trailing commas."""
     text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()
-    key = _KEY.match(text)
-    if key is not None:
+    if key := _KEY.match(text):
         text = text[key.end() :]
     for _ in range(6):
         before = text

@@ -261,8 +261,7 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
         bullet = _BULLET.match(text)
         text = text[bullet.end() :] if bullet else text
         return [Piece(text, "numbered", line, number=int(number["n"]))]
-    keycap = _KEYCAP.match(line) or _BARE_NUMBER.match(line)
-    if keycap is not None:
+    if keycap := _KEYCAP.match(line) or _BARE_NUMBER.match(line):
         return [Piece(line[keycap.end() :], "numbered", line, number=_digits(keycap[0]))]
     bullet = _BULLET.match(line)
     text = line[bullet.end() :].strip() if bullet is not None else ""

@@ -281,7 +281,7 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     that before one without such a name, that before scores. Of several the only one with `k` items
     is the answer; blocks that share nothing and have `k` items together are parts of one list.
     """
-    roles = [each.block.role for each in read]
+    roles: list[Role] = [each.block.role for each in read]
     listed = [at for at, each in enumerate(read) if each.items]
     kept = [at for at in listed if roles[at] not in ASIDE]
     if len(kept) > 1 or truncated:

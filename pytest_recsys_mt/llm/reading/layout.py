@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Literal
 
@@ -239,11 +240,6 @@ def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Pie
     return cut if len(cut) == 1 and is_title(cut[0].text) else [piece]
 
 
-@once
-def _marked(line: str) -> Sequence[Piece]:
-    return _cut(line, chains=True)
-
-
 def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     whole = line
     if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
@@ -272,6 +268,8 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
         return [Piece(text, "bulleted", line)]
     return [replace(piece, whole=line) if piece.chain else piece for piece in inner]
 
+
+_marked = once(partial(_cut, chains=True))
 
 _SIGNS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "🥇", "🥈", "🥉")
 

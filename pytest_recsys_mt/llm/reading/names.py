@@ -156,10 +156,15 @@ def role_of(name: str) -> Role:
     if len(words) > _SHORT or (
         words and max(map(len, words)) > _UNSPACED and _UNSPACED_SCRIPT.search(plain)
     ):
-        patterns = {role: _SENTENCES.get(role, _PATTERNS[role]) for role in _OF_SENTENCES}
-        return next((role for role, said in patterns.items() if said.search(plain)), "")
-    texts = (_FOLLOWS.sub("", plain), plain)
-    return next((role for text in texts for role in ROLES if _PATTERNS[role].search(text)), "")
+        for role in _OF_SENTENCES:
+            if _SENTENCES.get(role, _PATTERNS[role]).search(plain):
+                return role
+        return ""
+    for text in (_FOLLOWS.sub("", plain), plain):
+        for role in ROLES:
+            if _PATTERNS[role].search(text):
+                return role
+    return ""
 
 
 @lru_cache(maxsize=4096)

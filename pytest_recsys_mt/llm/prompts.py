@@ -75,7 +75,11 @@ class Template:
         and if they moved lines.
         """
         values = _values(request, newest, self.instruction)
-        content = self._content(values)
+        content = "\n".join(
+            line.format_map(values)
+            for line, names in self._lines
+            if not names or any(values[name] for name in names)
+        )
         edited = _edited(content, request)
         messages = (Message("user", edited),)
         lines = edited.split("\n")
@@ -94,24 +98,14 @@ class Template:
         """The number of the first candidate."""
         return 0 if "candidates_from_0" in self._names(self.text) else 1
 
-    def _content(self, values: Mapping[str, str]) -> str:
-        return "\n".join(
-            line.format_map(values)
-            for line, names in self._lines
-            if not names or any(values[name] for name in names)
-        )
-
     @cached_property
     def _lines(self) -> list[tuple[str, set[str]]]:
         """The lines of the template, also those that were added to it, with their fields."""
         template = self.text
-        for name, line in (
-            ("candidates", text("answers.candidates")),
-            ("instruction", "{instruction}"),
-        ):
-            names = self._names(template)
-            if name not in names and not (name == "candidates" and not self.first):
-                template = f"{template}\n{line}"
+        if not self._names(template) & {"candidates", "candidates_from_0"}:
+            template += f"\n{text('answers.candidates')}"
+        if "instruction" not in self._names(template):
+            template += "\n{instruction}"
         if self.lists_as_json:
             template = template.replace(text("answers.lines"), "")
         return [(line, self._names(line)) for line in template.split("\n")]
@@ -235,9 +229,8 @@ def _values(request: Request, newest: int | None, instruction: str) -> dict[str,
     }
 
 
-_title = lru_cache(maxsize=2**16)(
-    one_line
-)  # the titles of a catalogue stand in thousands of prompts
+# The titles of a catalogue stand in thousands of prompts.
+_title = lru_cache(maxsize=2**16)(one_line)
 
 
 def _edited(content: str, request: Request) -> str:
@@ -255,11 +248,8 @@ def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
     marker = _spaced(f"{number}.").match(line)
     name = line[marker.end() :] if marker else line
     names = [name]
-    if (
-        marker
-        and marker[0] != f"{number}."
-        and any(c.isalnum() and not c.isdecimal() for c in name)
-    ):
+    has_words = any(c.isalnum() and not c.isdecimal() for c in name)
+    if marker and marker[0] != f"{number}." and has_words:
         names.append(line)  # "1 0. Heat" does not begin with a list marker
     year = _spaced(f"({item.year})").search(name) if item.year is not None else None
     if year:

@@ -81,9 +81,8 @@ class LLMRecommender:
 
     def render(self, request: Request, seed: int | None = None) -> Prompt:
         """The prompt of one request, by default for the seed given to `fit`."""
-        return self.question(request).prompt(
-            self._seed if seed is None else seed, request.replicate
-        )
+        seed = self._seed if seed is None else seed
+        return self.question(request).prompt(seed, request.replicate)
 
     def question(self, request: Request) -> Question:
         """What the model reads for `request`, rendered once for all its replicates and comparisons.

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, Self
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 import httpx2
 import openai
@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.api.transport import http_client
 from pytest_recsys_mt.redaction import Secret
 
 
-class Channel:
+class Channel(AbstractAsyncContextManager["Channel"]):
     """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its
     cost.
 
@@ -31,9 +31,6 @@ class Channel:
         self._url = endpoint.url
         self._built: dict[str, httpx2.Request] = {}
         self._building = asyncio.Lock()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._http.aclose()
@@ -57,7 +54,6 @@ class Channel:
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
         """What the OpenAI client sends; it gets `response` from a transport without a network."""
-        transport = httpx2.MockTransport(partial(_given, response))
         client = openai.AsyncOpenAI(
             # Never empty, or the client would look for other keys in the environment.
             api_key=self._key or "none",
@@ -65,7 +61,9 @@ class Channel:
             timeout=self._http.timeout,
             max_retries=0,
             http_client=httpx2.AsyncClient(
-                transport=transport, headers=self._http.headers, trust_env=False
+                transport=httpx2.MockTransport(lambda _: response),
+                headers=self._http.headers,
+                trust_env=False,
             ),
         )
         headers = {"Authorization": openai.omit} if self._key is None else {}
@@ -73,7 +71,3 @@ class Channel:
             path, body={}, cast_to=httpx2.Response, options={"headers": headers}
         )
         return answered.request
-
-
-def _given(response: httpx2.Response, _: httpx2.Request) -> httpx2.Response:
-    return response

@@ -8,10 +8,10 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_recsys_mt.llm.api import responses_api
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
-from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_unreachable
+from pytest_recsys_mt.llm.api.responses_api import as_chat, mapping
+from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_caused_by, is_unreachable
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
 from pytest_recsys_mt.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.requests import Completion, Message, Usage
@@ -42,13 +42,9 @@ def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
 
 def plain(message: Message) -> dict[str, Any]:
     """A message in the endpoint's format; images precede the text, as parts of the content."""
-    if not message.images:
-        return {"role": message.role, "content": message.content}
-    parts: list[dict[str, Any]] = [
-        {"type": "image_url", "image_url": {"url": image}} for image in message.images
-    ]
-    parts.append({"type": "text", "text": message.content})
-    return {"role": message.role, "content": parts}
+    images = [{"type": "image_url", "image_url": {"url": image}} for image in message.images]
+    text = {"type": "text", "text": message.content}
+    return {"role": message.role, "content": [*images, text] if images else message.content}
 
 
 def read(body: bytes) -> Completion:
@@ -68,20 +64,19 @@ def read(body: bytes) -> Completion:
         raise ValueError("the answer is JSON nested too deeply") from None
     except ValueError:
         raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
-    answer = answer if isinstance(answer, dict) else {}
+    answer = mapping(answer)
     if isinstance(answer.get("output"), list):
-        answer = responses_api.as_chat(answer)
+        answer = as_chat(answer)
     choices = answer.get("choices")
     if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
         if failure := answer.get("error"):
             raise PassingError(f"the answer has no choices, but an error: {_complaint(failure)}")
         raise ValueError("the answer has no choices")
-    message = choices[0].get("message")
-    message = message if isinstance(message, dict) else {}
+    message = mapping(choices[0].get("message"))
     finish = _text(choices[0].get("finish_reason"))
     content = message.get("content")
     text, error = _text(_joined(content) if isinstance(content, list) else content), None
-    usage = _usage(answer.get("usage"))
+    usage = _usage(mapping(answer.get("usage")))
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
@@ -116,12 +111,8 @@ def may_be_paid(error: Exception) -> bool:
     import openai
 
     # httpx's errors in between do not distinguish a failed connection from a broken one.
-    unsent = (
-        openai.APIStatusError,
-        aiohttp.ClientConnectorError,
-        aiohttp.ConnectionTimeoutError,
-    )
-    return not any(isinstance(cause, unsent) for cause in chain(error))
+    unsent = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    return not is_caused_by(error, openai.APIStatusError, *unsent)
 
 
 def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = None) -> str:
@@ -167,18 +158,17 @@ def describe_connection(error: Exception, url: str) -> str:
     """Why no answer came over the connection to `url`."""
     import aiohttp
 
-    causes = list(chain(error))
-    inmost = causes[-1]
-    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+    *_, inmost = chain(error)
+    if is_caused_by(error, ssl.SSLCertVerificationError):
         return (
             f"{url} cannot be trusted: {inmost}; for a certificate of your own authority, name its "
             f"file in SSL_CERT_FILE"
         )
     if is_unreachable(error):
         return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
-    if any(isinstance(cause, aiohttp.ClientResponseError) for cause in causes):
+    if is_caused_by(error, aiohttp.ClientResponseError):
         return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
-    if any(isinstance(cause, TimeoutError) for cause in causes):
+    if is_caused_by(error, TimeoutError):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"
 
@@ -193,13 +183,8 @@ def _complaint(body: object) -> str:
 
 
 def _joined(parts: list[Any]) -> str:
-    return "".join(
-        part["text"]
-        for part in parts
-        if isinstance(part, Mapping)
-        and part.get("type") == "text"
-        and isinstance(part.get("text"), str)
-    )
+    texts = [part.get("text") for part in map(mapping, parts) if part.get("type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _text(value: object) -> str | None:
@@ -211,9 +196,7 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _usage(value: object) -> Usage | None:
-    if not isinstance(value, Mapping):
-        return None
+def _usage(value: Mapping[str, Any]) -> Usage | None:
     said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
     if said is None or not said.prompt_tokens:  # every prompt has tokens, so 0 means not counted
         return None
@@ -223,11 +206,6 @@ def _usage(value: object) -> Usage | None:
     return Usage.said(
         said.prompt_tokens,
         max(said.completion_tokens, thought),
-        _part(value, "completion_tokens_details", "reasoning_tokens"),
-        _part(value, "prompt_tokens_details", "cached_tokens"),
+        mapping(value.get("completion_tokens_details")).get("reasoning_tokens"),
+        mapping(value.get("prompt_tokens_details")).get("cached_tokens"),
     )
-
-
-def _part(usage: Mapping[str, Any], details: str, name: str) -> object:
-    found = usage.get(details)
-    return found.get(name) if isinstance(found, Mapping) else None

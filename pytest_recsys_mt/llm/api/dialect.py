@@ -60,12 +60,7 @@ class Dialect:
         return replace(self, responses=True, seed=False)
 
     def without_rejected(
-        self,
-        complaint: str,
-        sent: Collection[str],
-        *,
-        schema: bool = False,
-        missing: bool = False,
+        self, complaint: str, sent: Collection[str], *, schema: bool, missing: bool
     ) -> Dialect | None:
         """The dialect to try after a complaint, or None if the complaint is about something else.
 
@@ -79,28 +74,25 @@ class Dialect:
             return self.of_responses()
         if missing:
             return None
+
+        def names(field: str) -> bool:
+            return re.search(rf"\b{field}\b", complaint) is not None
+
         out_of_range = _OUT_OF_RANGE.search(complaint)
         if _UNSUPPORTED.search(complaint) and not out_of_range:
-            if "temperature" in sent and re.search(r"\btemperature\b", complaint):
+            if "temperature" in sent and names("temperature"):
                 return replace(self, temperature=False)
-            if "top_p" in sent and re.search(r"\btop_p\b", complaint):
+            if "top_p" in sent and names("top_p"):
                 return replace(self, top_p=False)
-        if (
-            len(self.limits) > 1
-            and not out_of_range
-            and re.search(rf"\b{self.limits[0]}\b", complaint)
-        ):
+        if len(self.limits) > 1 and not out_of_range and names(self.limits[0]):
             return replace(self, limits=self.limits[1:])
-        if self.seed and re.search(r"\bseed\b", complaint):
+        if self.seed and names("seed"):
             return replace(self, seed=False)
         if schema and self.schema and _SCHEMA.search(complaint):
             return replace(self, schema=False)
         # OpenAI names the field also if the prompt does not ask for JSON: that is a prompt error.
-        if (
-            self.json
-            and re.search(r"\bresponse_format\b|\btext\.format\b", complaint)
-            and "must contain the word" not in complaint
-        ):
+        about_json = names("response_format") or names(r"text\.format")
+        if self.json and about_json and "must contain the word" not in complaint:
             return replace(self, json=False)
         return None
 

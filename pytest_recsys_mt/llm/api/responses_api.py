@@ -4,6 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def request(chat: Mapping[str, Any]) -> dict[str, Any]:
     """The request to `/responses` that asks the same as a request to `/chat/completions`.
 
@@ -40,19 +45,16 @@ def as_chat(response: Mapping[str, Any]) -> dict[str, Any]:
     message = {
         "content": "".join(texts),
         "refusal": "".join(refusals),
-        "reasoning": any(_mapping(item).get("type") == "reasoning" for item in response["output"]),
+        "reasoning": any(mapping(item).get("type") == "reasoning" for item in response["output"]),
     }
-    reason = _mapping(response.get("incomplete_details")).get("reason")
+    reason = mapping(response.get("incomplete_details")).get("reason")
     finish = "length" if reason == "max_output_tokens" else reason or "stop"
-    usage = response.get("usage")
-    if isinstance(usage, Mapping):
-        usage = {
-            name.replace("input_", "prompt_").replace("output_", "completion_"): count
-            for name, count in usage.items()
-        }
     return {
         "choices": [{"message": message, "finish_reason": finish}],
-        "usage": usage,
+        "usage": {
+            name.replace("input_", "prompt_").replace("output_", "completion_"): count
+            for name, count in mapping(response.get("usage")).items()
+        },
         "model": response.get("model"),
     }
 
@@ -75,8 +77,4 @@ def _parts(response: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for item in response["output"]:
         if isinstance(item, Mapping) and item.get("type") == "message":
             content = item.get("content")
-            yield from map(_mapping, content if isinstance(content, list) else [])
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+            yield from map(mapping, content if isinstance(content, list) else [])

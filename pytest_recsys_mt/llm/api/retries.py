@@ -47,7 +47,7 @@ def setback(error: BaseException) -> Setback | None:
     if isinstance(error, TimeoutError):
         return Setback(shared=False, overload=True, answered=False, hangs=True)
     if isinstance(error, (httpx2.TransportError, aiohttp.ClientError)):
-        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain(error)):
+        if is_caused_by(error, ssl.SSLCertVerificationError):
             return None
         return Setback(shared=False, answered=False)
     if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
@@ -90,11 +90,8 @@ def is_unreachable(error: BaseException) -> bool:
     """Whether the connection failed for another reason than an untrusted certificate."""
     import aiohttp
 
-    causes = list(chain(error))
-    lost = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-    return any(isinstance(cause, lost) for cause in causes) and not any(
-        isinstance(cause, ssl.SSLCertVerificationError) for cause in causes
-    )
+    lost = is_caused_by(error, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+    return lost and not is_caused_by(error, ssl.SSLCertVerificationError)
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
@@ -103,6 +100,11 @@ def chain(error: BaseException) -> Iterator[BaseException]:
     while seen is not None:
         yield seen
         seen = seen.__cause__
+
+
+def is_caused_by(error: BaseException, *kinds: type[BaseException]) -> bool:
+    """Whether an exception or one of its causes is of one of these kinds."""
+    return any(isinstance(cause, kinds) for cause in chain(error))
 
 
 async def persist(

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_network import LocalNetwork
-from pytest_recsys_mt.llm.local.hf_source import missing, quietly
+from pytest_recsys_mt.llm.local.hf_source import missing
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
 
@@ -25,8 +25,7 @@ class ImageNetwork(LocalNetwork):
     @cached_property
     def processor(self) -> Any:
         """The processor; RecommenderError if there is none, or it reads no images."""
-        arguments = self._arguments
-        with quietly(), self._loading():
+        with self._loading() as arguments:
             processor = hf_source.library().AutoProcessor.from_pretrained(**arguments)
         if getattr(processor, "image_processor", None) is None:
             raise RecommenderError(
@@ -87,9 +86,6 @@ class HFImageModel(HFTextModel[ImageNetwork]):
         }
 
     def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield each prompt's position with its answer; RecommenderError if the model cannot be
-        loaded.
-        """
         for index, prompt in enumerate(prompts):
             with self._computing():
                 answer = self._answer(prompt)

@@ -119,9 +119,6 @@ class HFModel(HFTextModel[LocalNetwork]):
         return len(self._local.encode(prompt.messages))
 
     def complete_each(self, prompts: Sequence[Prompt]) -> Iterator[list[tuple[int, Completion]]]:
-        """Yield each prompt's position with its answer, batch by batch, the longest prompts first;
-        raises `RecommenderError` if the model cannot be loaded.
-        """
         if not prompts:
             return
         with self._computing():

@@ -72,18 +72,16 @@ class LocalNetwork:
         return tokenizer
 
     def _tokenizer(self) -> Any:
-        arguments = self._arguments
-        with quietly(), self._loading():
+        with self._loading() as arguments:
             return library().AutoTokenizer.from_pretrained(**arguments)
 
     @cached_property
     def network(self) -> Any:
         """The weights, ready to compute."""
         transformers = library()
-        arguments = self._arguments
-        if self.device_map is not None:
-            arguments["device_map"] = self.device_map
-        with quietly(), self._loading():
+        with self._loading() as arguments:
+            if self.device_map is not None:
+                arguments["device_map"] = self.device_map
             network = getattr(transformers, self.auto_class).from_pretrained(
                 dtype=self.dtype, use_safetensors=True, **arguments
             )
@@ -127,17 +125,15 @@ class LocalNetwork:
         """The text of some tokens."""
         return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
 
-    @property
-    def _arguments(self) -> dict[str, Any]:
-        trust = self._trust_remote_code
-        if trust:
-            self._source.check_code()
-        return {**self._source.arguments(), "trust_remote_code": trust}
-
     @contextmanager
-    def _loading(self) -> Iterator[None]:
+    def _loading(self) -> Iterator[dict[str, Any]]:
+        """The arguments of ``from_pretrained``, whose errors get a text that says what to do."""
+        if self._trust_remote_code:
+            self._source.check_code()
+        arguments = self._source.arguments()
         try:
-            yield
+            with quietly():
+                yield {**arguments, "trust_remote_code": self._trust_remote_code}
         except ImportError as error:
             raise missing(error) from error
         except (OSError, ValueError, KeyError, RuntimeError) as error:

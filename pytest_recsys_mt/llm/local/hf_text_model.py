@@ -7,7 +7,7 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -123,7 +123,7 @@ class HFTextModel(ABC, Generic[Network]):
         hf_source.library()
         import torch
 
-        with torch.inference_mode(), quietly(), exactly(self.exact):
+        with torch.inference_mode(), quietly(), exactly() if self.exact else nullcontext():
             yield
 
     def _answered(self, text: str, usage: Usage, over: bool) -> Completion:
@@ -142,15 +142,12 @@ class HFTextModel(ABC, Generic[Network]):
 
 
 @contextmanager
-def exactly(on: bool = True) -> Iterator[None]:
-    """Use one thread and deterministic algorithms if `on`; restore the settings afterwards.
+def exactly() -> Iterator[None]:
+    """Use one thread and deterministic algorithms; restore the settings afterwards.
 
     Sums of floating-point numbers depend on their order, which depends on the number of threads and
     on the shapes of the operands (https://docs.pytorch.org/docs/stable/notes/randomness.html).
     """
-    if not on:
-        yield
-        return
     import torch
 
     # cuBLAS reads this at its first use, and is not deterministic without it.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.files import cache_folder_for
+from pytest_recsys_mt.files import cache_folder_for, written_whole
 
 _CONTENT = {".safetensors", ".gguf", ".json", ".jinja", ".model", ".txt", ".py"}
 """Endings of the files of a model folder that affect its answers."""
@@ -40,11 +40,8 @@ def digest(path: Path) -> str:
         kept, known = [], None
     if kept != stamp or not isinstance(known, str):
         known = _digest_file(path)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=memo.parent, delete=False, encoding="utf-8"
-        ) as file:
+        with written_whole(memo) as file:
             json.dump([*stamp, known], file)
-        os.replace(file.name, memo)
     return known
 
 

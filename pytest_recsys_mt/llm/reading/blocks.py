@@ -65,15 +65,9 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
         return [Block(tuple(pieces), pieces[0].name if pieces else "")]
     runs = _runs(pieces, is_title)
-    in_bold = [
-        at
-        for at, piece in enumerate(pieces)
-        if _BOLD.fullmatch(piece.text.strip()) and piece.place == "line"
-    ]
-    groups = len(in_bold) > 1 and not any(is_title(pieces[at].text.strip("*_ ")) for at in in_bold)
-    headings = [
-        _heading(piece, is_title, bold=groups and at in in_bold) for at, piece in enumerate(pieces)
-    ]
+    in_bold = [p for p in pieces if p.place == "line" and _BOLD.fullmatch(p.text.strip())]
+    groups = len(in_bold) > 1 and not any(is_title(p.text.strip("*_ ")) for p in in_bold)
+    headings = [_heading(p, is_title, bold=groups and p in in_bold) for p in pieces]
     leads = [
         _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
         for at, piece in enumerate(pieces)
@@ -85,11 +79,9 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
             starts.add(at)
         elif headings[at] is not None:
             role = role_of(headings[at] or "")
-            if inside and (
-                role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
-            ):
-                continue
-            starts.add(at)
+            minor = role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
+            if not (inside and minor):
+                starts.add(at)
         elif at and _begins(pieces, runs, at):
             begun = at
             while begun and headings[begun - 1] is not None and begun - 1 in starts:
@@ -101,13 +93,11 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
     for start, end in pairwise(bounds):
         part = pieces[start:end]
         before = next((at for at in range(start, end) if headings[at] is None), end)
-        said = [each for each in headings[start:before] if each] or list(
-            filter(None, [leads[start]])
-        )
+        said = next(filter(None, headings[start:before]), leads[start])
         if part and part[0].place == "tag":
             name, part = part[0].text, part[1:]
         own = next((piece.name for piece in part if piece.name), "")
-        own = " ".join(dict.fromkeys(each for each in (own, *said[:1]) if each)) or name
+        own = " ".join(dict.fromkeys(filter(None, (own, said)))) or name
         if part:
             found.append(Block(tuple(part), own))
     return _joined(found, {id(p) for p, h in zip(pieces, headings, strict=True) if h is not None})
@@ -115,32 +105,22 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
 
 def _joined(found: list[Block], headings: set[int]) -> list[Block]:
     """The blocks, where one that is only a heading introduces the next that has no name of its own."""
-    kept: list[Block] = []
-    held: Block | None = None
+    kept, held = list[Block](), Block(())
     for block in found:
-        if held is not None:
-            block = Block(
-                (*held.pieces, *block.pieces), block.name if block.role else held.name or block.name
-            )
-            held = None
-        if all(id(piece) in headings for piece in block.pieces):
-            held = block
-        else:
-            kept.append(block)
-    return [*kept, held] if held is not None else kept
+        name = block.name if block.role else held.name or block.name
+        held = Block((*held.pieces, *block.pieces), name)
+        if not all(id(piece) in headings for piece in held.pieces):
+            kept.append(held)
+            held = Block(())
+    return [*kept, held] if held.pieces else kept
 
 
 def _is_one_list(pieces: Sequence[Piece]) -> bool:
-    """Whether entries are surely one list, as most answers are."""
     first = pieces[0].number if pieces else 1
     return all(
         a.place == b.place
         and a.group == b.group
-        and not (a.chain or b.chain)
-        and (
-            a.place == "bulleted"
-            or (b.number is not None and a.number is not None and b.number == a.number + 1)
-        )
+        and (a.place == "bulleted" or (a.number is not None and b.number == a.number + 1))
         for a, b in pairwise(pieces)
     ) and first in (None, 1)
 
@@ -155,39 +135,31 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
         if piece.place != "numbered":
             continue
         number, before = piece.number, pieces[last].number if last >= 0 else None
+        gap = 0 if number is None or before is None else number - before
         goes_on = begun is not None and (
             number is None
             or before is None
-            or number - before == (step or 1)
+            or gap == (step or 1)
             or (number == before == 1)
-            or (not step and number == before - 1 and number >= 1 and before > 1)
+            or (not step and gap == -1 and number >= 1)
             or (
                 number > 1
                 and number not in {p.number for p in pieces[begun:at] if p.place == "numbered"}
                 and step != -1
             )
         )
+        marker = piece.whole[: len(piece.whole) - len(piece.text)]
         if goes_on and begun is not None:
-            for between in range(last + 1, at + 1):
-                runs[between] = begun
-            if (
-                number is not None
-                and before is not None
-                and number - before in (1, -1)
-                and not step
-            ):
-                step = number - before
-        elif at and any(map(str.isalnum, _marker(piece))) and is_title(piece.whole):
+            runs[last + 1 : at + 1] = [begun] * (at - last)
+            if not step and gap in (1, -1):
+                step = gap
+        elif at and any(map(str.isalnum, marker)) and is_title(piece.whole):
             continue  # "(500) Days of Summer"
         else:
             begun, step = at, 0
             runs[at] = at
         last = at
     return runs
-
-
-def _marker(piece: Piece) -> str:
-    return piece.whole[: len(piece.whole) - len(piece.text)]
 
 
 def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:
@@ -208,11 +180,8 @@ def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> st
     marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
     name = text.strip("*_#: ：")
     bold = bold or bool(_BOLD.fullmatch(text) and role_of(name))
-    if not (marked or bold or is_name(name)):
-        return None
-    if len(name) > 300 or not name or is_title(name):
-        return None
-    return name
+    introduces = (marked or bold or is_name(name)) and 0 < len(name) <= 300
+    return name if introduces and not is_title(name) else None
 
 
 def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
@@ -240,7 +209,8 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     entries = [
         at
         for at, piece in enumerate(block.pieces)
-        if piece.place in _ENTRIES and not _is_note(piece)
+        if piece.place in ("numbered", "data")
+        or (piece.place == "bulleted" and not _HEADING.search(piece.text))
     ]
     pieces = [block.pieces[at] for at in entries]
     if len(pieces) < 2:
@@ -248,20 +218,16 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     ranks = [piece.number for piece in pieces]
     scores = [piece.score for piece in pieces]
     ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    named = [(rank, numbers[at]) for rank, at in zip(ranks, entries, strict=True)]
-    places = [(rank, place) for rank, place in named if place is not None]
-    if ranked and len(places) > 1 and all(rank == place for rank, place in places):
+    own = [block.pieces[at].number == numbers[at] for at in entries if numbers[at] is not None]
+    if ranked and len(own) > 1 and all(own):
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
     places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
     if scored and not ranked and places_too and block.role != "scores":
         return None  # scores or ranks
     if scored and (ranked or "rank" in block.name.casefold()):
-        by_rank = (
-            sorted(range(len(pieces)), key=lambda i: ranks[i] or 0)
-            if ranked
-            else range(len(pieces))
-        )
+        order = range(len(pieces))
+        by_rank = sorted(order, key=lambda i: ranks[i] or 0) if ranked else order
         values = [scores[i] for i in by_rank]
         if values != sorted(values, reverse=True):  # type: ignore[type-var]
             return None
@@ -271,17 +237,11 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
         keys = [-(score or 0.0) for score in scores]
     else:
         return block
-    if keys == sorted(keys):
-        return block
     bounds = [*entries, len(block.pieces)]
     groups = [block.pieces[start:end] for start, end in pairwise(bounds)]
-    order = sorted(range(len(groups)), key=keys.__getitem__)
-    sorted_ = [piece for at in order for piece in groups[at]]
+    best_first = sorted(range(len(groups)), key=keys.__getitem__)
+    sorted_ = [piece for at in best_first for piece in groups[at]]
     return Block((*block.pieces[: entries[0]], *sorted_), block.name)
-
-
-def _is_note(piece: Piece) -> bool:
-    return piece.place == "bulleted" and bool(_HEADING.search(piece.text))
 
 
 @dataclass(frozen=True)
@@ -292,7 +252,7 @@ class Contents:
     items: tuple[str, ...]  # what its entries name, each once, in their order
     offered: int  # how many of them were offered
     restated: bool  # whether it is the offered items once more, in their order
-    begins: bool = False  # whether it begins as the offered items do
+    begins: bool  # whether it begins as the offered items do
 
 
 @dataclass(frozen=True)
@@ -321,44 +281,44 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     that before one without such a name, that before scores. Of several the only one with `k` items
     is the answer; blocks that share nothing and have `k` items together are parts of one list.
     """
+    roles: list[Role] = [each.block.role for each in read]
     listed = [at for at, each in enumerate(read) if each.items]
-    kept = [at for at in listed if read[at].block.role not in ASIDE]
+    kept = [at for at in listed if roles[at] not in ASIDE]
     if len(kept) > 1 or truncated:
         kept = [
             at
             for at in kept
             if not (
-                (read[at].restated and read[at].block.role in ("", "candidates", "scores"))
-                or (read[at].begins and read[at].block.role == "candidates")
+                (read[at].restated and roles[at] in ("", "candidates", "scores"))
+                or (read[at].begins and roles[at] == "candidates")
             )
-            or (len(kept) == 1 and read[at].block.role != "candidates")
+            or (len(kept) == 1 and roles[at] != "candidates")
             or (read[at].restated and not _has_other(read, kept, at))
         ]
-    elif len(kept) == 1 and read[kept[0]].begins:
-        # Without a name, it may be the ranking of a model that keeps the order of the offer.
-        kept = [] if read[kept[0]].block.role == "candidates" else kept
-    unheard = not kept and len(listed) == 1
-    if unheard and (
-        read[listed[0]].block.role == "reasons" or _BECAUSE.match(read[listed[0]].block.name)
-    ):
+    elif len(kept) == 1 and read[kept[0]].begins and roles[kept[0]] == "candidates":
+        kept = []  # Without a name, it may be the ranking of a model that keeps the offered order.
+    if not kept and len(listed) == 1 and not truncated:
         only = read[listed[0]]
-        if 2 * only.offered >= len(only.items) and not only.restated and not truncated:
+        reasons = roles[listed[0]] == "reasons" or _BECAUSE.match(only.block.name)
+        if reasons and 2 * only.offered >= len(only.items) and not only.restated:
             return Choice((listed[0],), "the only list")  # "Because of your history:"
     if not kept:
         return Choice((), "no part of it is a final list" if listed else "")
-    if len(kept) == 1:
-        rule = "the only list" if len(listed) == 1 else _why(read[kept[0]])
-        return Choice((kept[0],), rule)
-    if _are_parts(read, kept, k):
-        return Choice(tuple(kept), "the parts of one list")
-    most = max(_CLAIMS[read[at].block.role] for at in kept)
-    best = [at for at in kept if _CLAIMS[read[at].block.role] == most]
-    if len(best) == 1:
-        return Choice((best[0],), _why(read[best[0]]))
-    if _are_parts(read, best, k):
-        return Choice(tuple(best), "the parts of one list")
+    most = max(_CLAIMS[roles[at]] for at in kept)
+    best = [at for at in kept if _CLAIMS[roles[at]] == most]
+    for places in (kept, best):
+        if len(places) == 1:
+            rule = "the only list that is no draft, reason or repetition"
+            if len(listed) == 1:
+                rule = "the only list"
+            elif roles[places[0]]:
+                rule = f"named {read[places[0]].block.name!r}"
+            return Choice((places[0],), rule)
+        if _are_parts(read, places, k):
+            return Choice(tuple(places), "the parts of one list")
     longest = max(best, key=lambda at: (min(len(read[at].items), k), -at))
-    if all(_agrees(read[at].items, read[longest].items, k) for at in best):
+    counted = [read[at].items[:k] for at in best]
+    if all(each == read[longest].items[: len(each)] for each in counted):
         return Choice((longest,), "all lists say the same")
     if most == _CLAIMS["final"]:
         return Choice((best[-1],), f"the last one named {read[best[-1]].block.name!r}")
@@ -370,20 +330,6 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
 
 def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
     return any(other != at and read[other].offered and not read[other].restated for other in kept)
-
-
-def _why(contents: Contents) -> str:
-    name = contents.block.name
-    return (
-        f"named {name!r}"
-        if contents.block.role
-        else "the only list that is no draft, reason or repetition"
-    )
-
-
-def _agrees(part: Sequence[str], whole: Sequence[str], k: int) -> bool:
-    """Whether a list begins as the longest one, up to the entries that count."""
-    return tuple(part[:k]) == tuple(whole[: min(len(part), k)])
 
 
 def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:

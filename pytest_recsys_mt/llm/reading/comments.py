@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_recsys_mt.llm.reading.spelling import normalise, once, split_year
-from pytest_recsys_mt.llm.reading.wording import GENRES, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.llm.reading.wording import BEGINS, GENRES, OPENING, REFUSAL, SAID, SMALL
 from pytest_recsys_mt.requests import Item
 
 _PAIRS = {
@@ -49,6 +49,7 @@ _CUT = re.compile(
     r"|\s(?P<link>because|starring|directed by|featuring|which|as it|weil|porque|parce que)\s"
     r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
 )
+_PERSON = re.compile(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)")
 _MOST_CUTS = 24
 _MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match|relevance|fit)\b\W{0,3}\d")
 """A price, a share, a score."""
@@ -61,20 +62,14 @@ _MAKER = 80  # longer values of an attribute are descriptions, and no names of i
 def unwrapped(text: str) -> str:
     """`text` without marks around all of it: emphasis, quotes, links, and trailing commas."""
     text = _BOXED.sub(r"\1", _LINK.sub(r"\1", text)).strip()
-    key = _KEY.match(text)
-    if key is not None:
+    if key := _KEY.match(text):
         text = text[key.end() :]
     for _ in range(6):
         before = text
         text = _REFERENCE.sub("", text.strip().rstrip(",;、，；")).strip()
         for mark in _EMPHASIS:
             inner = text[len(mark) : -len(mark)]
-            if (
-                text.startswith(mark)
-                and text.endswith(mark)
-                and inner.strip(mark[0])
-                and mark not in inner
-            ):
+            if text == f"{mark}{inner}{mark}" and inner.strip(mark[0]) and mark not in inner:
                 text = inner
         closing = _PAIRS.get(text[:1])
         if closing and len(text) > 2 and text[-1] in closing and text[0] not in text[1:-1]:
@@ -108,8 +103,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
         yield unwrapped(head), rest, True
     rated = RATING.search(text)
     if rated is not None and text[: rated.start()].strip():
-        head = text[: rated.start()]
-        yield unwrapped(head), text[rated.start() :], True
+        yield unwrapped(text[: rated.start()]), text[rated.start() :], True
     for match in reversed(list(islice(_CUT.finditer(text), _MOST_CUTS))):
         head, rest = text[: match.start()], text[match.end() :]
         if not head.strip():
@@ -124,9 +118,7 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
 def _closes(cut: re.Match[str], rest: str) -> bool:
     """Whether these words or marks cannot occur in a title."""
     if cut["by"]:
-        return (
-            re.match(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)", rest) is not None
-        )
+        return _PERSON.match(rest) is not None
     if cut["is"]:
         return rest[:1].islower()
     return cut["link"] is not None or "\t" in cut[0] or "|" in cut[0]
@@ -134,12 +126,11 @@ def _closes(cut: re.Match[str], rest: str) -> bool:
 
 def _closed(text: str) -> Iterator[tuple[str, str]]:
     """The title in quotes or emphasis at the start of a text, with its year, and the rest."""
-    for mark in _EMPHASIS:
-        if text.startswith(mark):
-            end = text.find(mark, len(mark))
-            if end > 0 and text[len(mark) : end].strip():
-                yield from _with_year(text[len(mark) : end], text[end + len(mark) :])
-            break
+    mark = next(filter(text.startswith, _EMPHASIS), "")
+    if mark:
+        marked, closed, rest = text.removeprefix(mark).partition(mark)
+        if closed and marked.strip():
+            yield from _with_year(marked, rest)
     closing = _PAIRS.get(text[:1])
     if closing:
         ends = [
@@ -177,19 +168,7 @@ def is_comment(rest: str, item: Item) -> bool:
     small = [t for t in tokens if t[:1].islower()]
     if any(t.strip(".,;:!?()") in SAID for t in small):
         return True
-    if plain[0] in (
-        "a",
-        "an",
-        "this",
-        "ein",
-        "eine",
-        "un",
-        "una",
-        "une",
-        "one",
-        "because",
-        "directed",
-    ):
+    if plain[0] in BEGINS:
         return len(tokens) > 1 and tokens[1][:1].islower()
     telling = [t for t in small if len(t) > 3 and t.strip(".,;:") not in SMALL]
     if len(telling) > 1 and len(tokens) > 4:
@@ -271,23 +250,17 @@ def _is_sentence(text: str) -> bool:
     telling = [t for t in tokens[1:] if t[:1].islower() and len(t) > 3 and t not in SMALL]
     if len(tokens) > 14 or (len(telling) > 2 and len(tokens) > 5):
         return True
-    if text.endswith(("。", "！", "？", "です", "ます")) or (
-        OPENING.match(text) and len(telling) > 0
-    ):
+    if text.endswith(("。", "！", "？", "です", "ます")) or (telling and OPENING.match(text)):
         return True
     return text.endswith((".", "!", "?")) and len(tokens) > 3 and len(telling) > 1
 
 
 def is_capitalised(text: str) -> bool:
     """Whether a line is written like a title: longer words begin with a capital."""
-    tokens = [t.strip("\"'“”.,:;!?()") for t in text.split()]
-    tokens = [t for t in tokens if t]
-    if (
-        not tokens
-        or len(tokens) > 10
-        or OPENING.match(text)
-        or text.endswith((".", "!", "?", "。"))
-    ):
+    tokens = list(filter(None, (t.strip("\"'“”.,:;!?()") for t in text.split())))
+    if not 1 <= len(tokens) <= 10:
+        return False
+    if OPENING.match(text) or text.endswith((".", "!", "?", "。")):
         return False
     head = tokens[0][0]
     small = [t for t in tokens if t[0].islower() and len(t) > 3 and t not in SMALL]

@@ -8,6 +8,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,7 @@ _ENTRIES = frozenset(
 _ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")
 _DEPTH = 6
 _PLACE = re.compile(r"\D{0,20}(\d{1,3})")
+_OPENING = re.compile(r"[\[{]")
 _FAR = 2_000  # characters before the first data of an answer; what begins later is none
 
 _QUOTED = 20_000  # most characters of data in the notation of Python
@@ -55,15 +57,15 @@ _QUOTED = 20_000  # most characters of data in the notation of Python
 
 def pieces(text: str) -> Iterator[Piece]:
     """The pieces of an answer, of its data as of its lines, in their order."""
-    found, position, before, values = False, 0, 0, 0
+    position, before, values = 0, 0, 0
     for _ in range(MAX_PIECES):
-        starts = [s for s in (text.find("[", position), text.find("{", position)) if s >= 0]
-        if not starts:
+        opening = _OPENING.search(text, position)
+        if opening is None:
             break
-        start = min(starts)
+        start = opening.start()
         decoded = _decoded(text, start)
         if decoded is None:
-            if not found and start - before > _FAR:
+            if not before and start > _FAR:
                 break
             position = start + 1
             continue
@@ -71,13 +73,14 @@ def pieces(text: str) -> Iterator[Piece]:
         group = "objects" if isinstance(value, dict) and _is_entry(value) else str(values)
         entries = list(_entries(value, 0, "", group))
         values += 1
-        if not _is_answer(value, entries):
+        numbers = isinstance(value, list) and all(isinstance(each, int) for each in value)
+        if not (len(value) > 1 if numbers else entries):  # a reference, such as ``[1]``
             position = end
             continue
         yield from _between(text[before:start])
         yield from entries
-        found, position, before = True, end, end
-    yield from _between(text[before:]) if found else lines(text)
+        position = before = end
+    yield from _between(text[before:]) if before else lines(text)
 
 
 def _between(text: str) -> Iterator[Piece]:
@@ -88,10 +91,8 @@ def _between(text: str) -> Iterator[Piece]:
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | None:
     """The value that begins there and its end; also in the notation of Python if the answer is nothing else."""
-    try:
+    with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
-    except (ValueError, RecursionError):
-        pass
     end = max(text.rfind("]"), text.rfind("}")) + 1
     alone = not any(char in "[{" for char in text[:start]) and end - start <= _QUOTED
     if not alone or end <= start or any(char.isalnum() for char in text[end:]):
@@ -105,21 +106,12 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
     return (value, end) if isinstance(value, list | dict) else None
 
 
-def _is_answer(value: Any, entries: list[Piece]) -> bool:
-    """Whether decoded data are a list of recommendations, not a reference such as ``[1]``."""
-    if isinstance(value, dict):
-        return bool(entries)
-    numbers = all(isinstance(element, int) for element in value)
-    return len(value) > 1 if numbers else bool(entries)
-
-
 def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
     """The values by their keys as people write them: ``itemId`` as ``item_id``."""
-    plain = {
-        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).strip().replace(" ", "_"): each
+    return {
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).strip().replace(" ", "_").casefold(): each
         for key, each in value.items()
     }
-    return {key.casefold(): each for key, each in plain.items()}
 
 
 _CHOSEN = ("recommend", "recommended", "include", "included", "select", "selected", "relevant")
@@ -153,31 +145,25 @@ def _is_quoted(key: str, value: object) -> bool:
 
 
 def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
-    """The entries in decoded JSON, in document order."""
     if depth > _DEPTH:
         return
     if isinstance(value, list):
         for at, element in enumerate(value):
-            if isinstance(element, bool) or element is None:
-                continue
-            if isinstance(element, str | int | float):
-                yield _datum(element, name, group)
-            elif isinstance(element, dict) and _is_entry(element):
-                if not any(_keys(element).get(key) is False for key in _CHOSEN):
-                    yield _of_object(element, name, group)
-            elif _is_pair(element):
-                yield replace(_datum(element[0], name, group), score=measured(element[1]))
-            else:
-                part = f"{group}.{at}" if isinstance(element, dict) else group
-                yield from _entries(element, depth + 1, name, part)
+            match element:
+                case bool() | None:
+                    pass
+                case str() | int() | float():
+                    yield _entry(element, name, group)
+                case dict() if _is_entry(element):
+                    if not any(_keys(element).get(key) is False for key in _CHOSEN):
+                        yield _entry(element, name, group)
+                case list([str() as title, int() | float() as score]):
+                    yield replace(_entry(title, name, group), score=measured(score))
+                case _:
+                    part = f"{group}.{at}" if isinstance(element, dict) else group
+                    yield from _entries(element, depth + 1, name, part)
     elif isinstance(value, dict):
         yield from _of_mapping(value, depth, name, group)
-
-
-def _is_pair(element: object) -> bool:
-    if not isinstance(element, list) or len(element) != 2 or not isinstance(element[0], str):
-        return False
-    return isinstance(element[1], int | float)
 
 
 _ORDINALS = (
@@ -207,51 +193,37 @@ def _place(key: str) -> int | None:
 def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Iterator[Piece]:
     keys = _keys(value)
     if _is_entry(value):
-        yield _of_object(value, name, group)
+        yield _entry(value, name, group)
         return
     called = next((keys[key] for key in _ARGUMENTS if key in keys), None)
     if isinstance(called, str) and _is_quoted(_ARGUMENTS[0], called):
-        try:
+        with suppress(ValueError, RecursionError):
             called = json.loads(called)
-        except (ValueError, RecursionError):
-            called = None
     if isinstance(called, dict | list):
         if _ASKS.match(str(keys.get("name") or keys.get("tool") or keys.get("function") or "")):
             return
         yield from _entries(called, depth + 1, name, group)
         return
-    if value and all(
-        isinstance(each, int | float) and not isinstance(each, bool) for each in value.values()
-    ):
+    if value and all(type(each) in (int, float) for each in value.values()):
         yield from _scored(value, name, group)
         return
     numbers = [_place(str(key)) for key in value]
-    if (
-        value
-        and None not in numbers
-        and all(
-            isinstance(each, str) or (isinstance(each, dict) and _is_entry(each))
-            for each in value.values()
-        )
-    ):
+    named = all(
+        isinstance(each, str) or (isinstance(each, dict) and _is_entry(each))
+        for each in value.values()
+    )
+    if value and named and None not in numbers:
         for number, each in zip(numbers, value.values(), strict=True):
-            entry = (
-                _of_object(each, name, group)
-                if isinstance(each, dict)
-                else _datum(each, name, group)
-            )
-            yield replace(entry, number=number)
+            yield replace(_entry(each, name, group), number=number)
         return
     if value and all(isinstance(each, dict) and _measures(each) for each in value.values()):
         for key, each in value.items():
             inner = _keys(each)
-            yield replace(_datum(key, name, group), number=_rank(inner), score=_score(inner))
+            yield replace(_entry(key, name, group), number=_rank(inner), score=_score(inner))
         return
     title = next((keys[key] for key in TITLE_KEYS if isinstance(keys.get(key), str)), "")
     for key, each in keys.items():
-        inner_name = " ".join(
-            filter(None, (name, title if isinstance(title, str) else "", key.replace("_", " ")))
-        )
+        inner_name = " ".join(filter(None, (name, title, key.replace("_", " "))))
         if isinstance(each, list | dict):
             yield from _entries(each, depth + 1, inner_name, f"{group}.{key}")
         elif isinstance(each, str) and role_of(key.replace("_", " ")) in ("ranking", "final"):
@@ -266,47 +238,44 @@ def _measures(value: dict[Any, Any]) -> bool:
 
 def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
     """Items with a number each: their ranks if these are 1 to n in order or the name says so, else their scores."""
-    numbers = list(value.values())
-    if (
-        list(map(str, value)) == [str(at) for at in range(1, len(value) + 1)]
-        and len({*numbers}) > 1
-    ):
+    numbers, role = list(value.values()), role_of(name)
+    counted = list(map(str, value)) == [str(at) for at in range(1, len(value) + 1)]
+    whole = all(isinstance(number, int) for number in numbers)
+    if counted and whole and len({*numbers}) > 1:
         # Ranks with candidates' numbers, or these with their ranks or scores: only the name can say it.
-        if role_of(name) in ("ranking", "final") and all(
-            isinstance(number, int) for number in numbers
-        ):
-            yield from (_datum(number, name, group) for number in numbers)
+        if role in ("ranking", "final"):
+            yield from (_entry(number, name, group) for number in numbers)
             return
-        if role_of(name) != "scores" and all(isinstance(number, int) for number in numbers):
+        if role != "scores":
             return
     ranks = len(numbers) > 1 and sorted(numbers) == list(range(1, len(numbers) + 1))
-    as_ranks = (
-        ranks and role_of(name) != "scores" and (numbers == sorted(numbers) or "rank" in name)
-    )
+    as_ranks = ranks and role != "scores" and (numbers == sorted(numbers) or "rank" in name)
     for key, number in value.items():
-        entry = _datum(key, name, group)
-        yield (
-            replace(entry, number=int(number))
-            if as_ranks
-            else replace(entry, number=None, score=float(number))
+        yield replace(
+            _entry(key, name, group),
+            number=int(number) if as_ranks else None,
+            score=None if as_ranks else float(number),
         )
 
 
-def _of_object(value: Mapping[Any, Any], name: str, group: str) -> Piece:
-    keys = _keys(value)
-    named = _titled(keys)
-    entry = _datum(named if isinstance(named, str | int) else "", name, group, _year(keys))
-    beside = " | ".join(str(each) for each in keys.values() if isinstance(each, str | bool))
-    return replace(entry, number=_rank(keys) or entry.number, score=_score(keys), beside=beside)
-
-
-def _datum(value: str | float, name: str, group: str, year: int | None = None) -> Piece:
-    """An element of JSON; models copy the number of a candidate, or count, also within a string."""
-    text = html.unescape(str(value))
+def _entry(value: Any, name: str, group: str) -> Piece:
+    """What an object or a plain value of JSON names; a text may begin with the number of a candidate
+    or a count.
+    """
+    keys = _keys(value) if isinstance(value, dict) else {}
+    text = html.unescape(str(_titled(keys) if keys else value))
     title, number = numbered_text(text)
-    if title:
-        return Piece(title, "data", text, year, number, name=name, group=group)
-    return Piece(text, "data", year=year, name=name, group=group)
+    return Piece(
+        title or text,
+        "data",
+        whole=text if title else "",
+        year=_year(keys),
+        number=_rank(keys) or (number if title else None),
+        score=_score(keys),
+        name=name,
+        group=group,
+        beside=" | ".join(str(each) for each in keys.values() if isinstance(each, str | bool)),
+    )
 
 
 def _year(keys: Mapping[str, Any]) -> int | None:

@@ -41,24 +41,23 @@ _ORDINAL = re.compile(
     r"\b(first|second|third|fourth|fifth|sixth|last|worst|best|middle|winner|runner-up)\b|(?:\brank(?:ed)?\s?[:#]?\s?|#|\|\s?)"
     r"\(?(\d{1,2})\b|\b(\d{1,2})(?:st|nd|rd|th)\b|第\s?(\d{1,2})|\b(\d{1,2})\s?(?:место|위|位)|([🥇🥈🥉])"
 )
-_WORDS = {
-    word: at
-    for at, words in enumerate(
-        ("first best winner 🥇", "second runner-up 🥈", "third 🥉", "fourth", "fifth", "sixth"), 1
-    )
-    for word in words.split()
-}
-_GRADES = {
-    word: grade
-    for grade, words in enumerate(
-        (
-            "no n false low weak poor bad skip ❌ ✗ ✘ 👎",
-            "maybe medium moderate ok okay fair average",
-            "yes y true high strong good great ✅ ✓ ✔ 👍",
-        )
-    )
-    for word in words.split()
-}
+
+
+def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:
+    return {word: at for at, words in enumerate(groups, first) for word in words.split()}
+
+
+_WORDS = _numbered(
+    ("first best winner 🥇", "second runner-up 🥈", "third 🥉", "fourth", "fifth", "sixth"), 1
+)
+_GRADES = _numbered(
+    (
+        "no n false low weak poor bad skip ❌ ✗ ✘ 👎",
+        "maybe medium moderate ok okay fair average",
+        "yes y true high strong good great ✅ ✓ ✔ 👍",
+    ),
+    0,
+)
 _GRADE = re.compile(
     rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
@@ -191,17 +190,7 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
 
 def _falls_short(rests: Sequence[str]) -> bool:
     """Whether every entry has a score, and the best does not stand first."""
-    stated = [
-        [
-            float(
-                len(found["stars"])
-                if found["stars"]
-                else next(filter(None, found.groups())).replace(",", ".")
-            )
-            for found in _SCORE.finditer(rest)
-        ]
-        for rest in rests
-    ]
+    stated = [_scores(each) for each in rests]
     scores = [each[0] for each in stated if each]
     if len(rests) == 1:  # "Heat (95%), Alien (97%)"
         scores = stated[0] if "%" in rests[0] else []
@@ -210,7 +199,11 @@ def _falls_short(rests: Sequence[str]) -> bool:
     return scores not in (sorted(scores, reverse=True), list(range(1, len(scores) + 1)))
 
 
+def _scores(text: str) -> list[float]:
+    said = [next(filter(None, found.groups())) for found in _SCORE.finditer(text)]
+    return [len(each) if "★" in each else float(each.replace(",", ".")) for each in said]
+
+
 def _ranks(text: str) -> list[int]:
-    """The ranks that a text says, in its order."""
     said = [next(filter(None, found.groups())) for found in _ORDINAL.finditer(text)]
     return [int(each) if each.isdecimal() else _WORDS.get(each, 99) for each in said]

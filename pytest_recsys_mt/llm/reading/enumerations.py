@@ -8,13 +8,12 @@ from pytest_recsys_mt.llm.reading.comments import RATING, unwrapped
 from pytest_recsys_mt.llm.reading.wording import LEADING
 
 _SEPARATOR = re.compile(
-    r"(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
+    r"(?P<shelter>\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」"
+    r"|《[^》\n]{1,200}》|『[^』\n]{1,200}』)"
+    r"|(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
     r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
 )
-_SHELTER = re.compile(
-    r"\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」|《[^》\n]{1,200}》"
-    r"|『[^』\n]{1,200}』"
-)
+"""Where an enumeration may be split, and the brackets and quotes within which it is not."""
 _CONJUNCTION = re.compile(
     r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
     re.IGNORECASE,
@@ -36,21 +35,17 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
         lead, colon, rest = text.partition(mark)
         if colon and rest.strip():
             yield lead + colon, rest.strip()
-    verb = LEADING.search(text)
-    if verb is not None:
+    if verb := LEADING.search(text):
         yield text[: verb.end()], text[verb.end() :]
 
 
 def parts(text: str) -> list[Part]:
     """The parts of an enumeration; brackets and quotes are not split."""
     text = text.strip()
-    shelters = [match.span() for match in _SHELTER.finditer(text)]
     found: list[Part] = []
-    start, sure, shelter = 0, True, 0
+    start, sure = 0, True
     for match in _SEPARATOR.finditer(text):
-        while shelter < len(shelters) and shelters[shelter][1] <= match.start():
-            shelter += 1
-        if shelter < len(shelters) and shelters[shelter][0] <= match.start():
+        if match["shelter"]:
             continue
         if text[start : match.start()].strip():
             found.append(Part(start, match.start(), sure))
@@ -63,21 +58,17 @@ def parts(text: str) -> list[Part]:
 
 def plain_heads(text: str) -> Iterator[str]:
     """The possible titles of one part of an enumeration."""
-    text = text.strip().strip("[]{}").strip()
-    text = unwrapped(text)
+    text = unwrapped(text.strip().strip("[]{}"))
     yield text
-    conjunction = _CONJUNCTION.match(text)
-    if conjunction is not None:
+    if conjunction := _CONJUNCTION.match(text):
         text = unwrapped(text[conjunction.end() :])
         yield text
-    rated = RATING.search(text)
-    if rated is not None:
+    if rated := RATING.search(text):
         text = unwrapped(text[: rated.start()])
         yield text
     if text.endswith((".", "!", "。")):
         yield unwrapped(text[:-1])
-    number = re.match(r"\(?\d{1,3}[.)]\s", text)
-    if number is not None:
+    if number := re.match(r"\(?\d{1,3}[.)]\s", text):
         yield unwrapped(text[number.end() :])
 
 
@@ -93,10 +84,7 @@ def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
 
     In order, longest first. Unquoted ones begin with a capital or a digit.
     """
-    quoted = {}
-    for match in _QUOTED.finditer(text):
-        group = match.lastindex or 0
-        quoted[match.start()] = match.span(group)
+    quoted = {found.start(): found.span(found.lastindex or 0) for found in _QUOTED.finditer(text)}
     tokens = [match.span() for match in _WORD.finditer(text)]
     starts = sorted({*quoted, *(start for start, _ in tokens)})
     index = {start: i for i, (start, _) in enumerate(tokens)}

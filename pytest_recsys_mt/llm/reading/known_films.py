@@ -45,14 +45,13 @@ class KnownFilms:
         }
         dated = [item for item in self._catalogue if item.year is not None]
         asked = dated[:: max(1, len(dated) // MOST_ASKED)]
-        shared = sum((normalise(_bare(item)), item.year) in films for item in asked)
+        shared = sum(
+            (normalise(split_brackets(split_year(item.title)[0])[0]), item.year) in films
+            for item in asked
+        )
         return films if asked and shared >= LEAST_SHARE * len(asked) else {}
 
     @cached_property
     def _directed(self) -> frozenset[tuple[frozenset[str], int | None]]:
         names = ((item.attributes.get("directors") or (), item.year) for item in self._catalogue)
         return frozenset((frozenset(directors), year) for directors, year in names)
-
-
-def _bare(item: Item) -> str:
-    return split_brackets(split_year(item.title)[0])[0]

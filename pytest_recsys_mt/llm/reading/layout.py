@@ -5,6 +5,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Literal
 
 from pytest_recsys_mt.llm.reading.names import role_of
@@ -53,6 +55,8 @@ _BREAK = re.compile(
     r"<(?:br|hr)\s?/?>|</?(?:p|div|ul|ol|tr|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE
 )
 _ELEMENT = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
+_OF_ENTRIES = frozenset(("b", "i", "u", "em", "strong", "option", "choice", "note"))
+"""Tags around an entry or its words, which name no part of the answer."""
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,20}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 
 STRUCK = re.compile(
@@ -146,22 +150,14 @@ def pieces(text: str) -> list[Piece]:
     from pytest_recsys_mt.llm.reading import data
 
     text = _answer_of(text)
-    found: list[Piece] = []
-    for piece in data.pieces(text) if "[" in text or "{" in text else lines(text):
-        found.append(piece)
-        if len(found) >= MAX_PIECES:
-            break
-    return found
+    found = data.pieces(text) if "[" in text or "{" in text else lines(text)
+    return list(islice(found, MAX_PIECES))
 
 
 def _answer_of(text: str) -> str:
     """The answer to the user: without the reasoning before it and any further turn after it."""
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
-    stop = _STOP.search(text)
-    while stop is not None and not text[: stop.start()].strip():
-        text = text[stop.end() :]
-        stop = _STOP.search(text)
-    return text if stop is None else text[: stop.start()]
+    return next(filter(str.strip, _STOP.split(text)), "")
 
 
 def lines(text: str) -> Iterator[Piece]:
@@ -178,9 +174,9 @@ def lines(text: str) -> Iterator[Piece]:
         if line[:1] == _MARK:
             yield Piece(line[1:], "tag")
             continue
-        if not comma and (found := _separator(stripped)):
-            comma = found
-        elif comma and comma not in stripped:
+        if not comma:
+            comma = _separator(stripped)
+        elif comma not in stripped:
             comma = ""
         if comma:
             table.append(next(csv.reader([stripped], delimiter=comma)))
@@ -206,8 +202,7 @@ def lines(text: str) -> Iterator[Piece]:
                     heading = piece.text.rstrip("*_ ").endswith((":", "："))
                     below = None if heading else indent
             elif numbered and piece.place in ("bulleted", "line"):
-                place: Place = "note" if line[0] in " \t" else "line"
-                piece = replace(piece, place=place)
+                piece = replace(piece, place="note" if line[0] in " \t" else "line")
             yield piece
 
 
@@ -224,16 +219,7 @@ def _separator(line: str) -> str:
 def _named(tag: re.Match[str]) -> str:
     """A mark in the place of a tag that names a part of the answer; nothing for any other."""
     name = tag[0].strip("</> ").split(" ")[0]
-    if name.casefold() in (
-        "b",
-        "i",
-        "u",
-        "em",
-        "strong",
-        "option",
-        "choice",
-        "note",
-    ) or not role_of(name):
+    if name.casefold() in _OF_ENTRIES or not role_of(name):
         return ""
     return f"\n{_MARK}{'' if tag[0].startswith('</') else name}\n"
 
@@ -254,37 +240,24 @@ def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Pie
     return cut if len(cut) == 1 and is_title(cut[0].text) else [piece]
 
 
-@once
-def _marked(line: str) -> Sequence[Piece]:
-    """The pieces of one line by its marker."""
-    return _cut(line, chains=True)
-
-
 def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     whole = line
-    while line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
-        if rest == line:
-            break
+    if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         line = rest
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
-    parts = _inline_numbers(line)
-    if parts:
+    if parts := _inline_numbers(line):
         return parts
-    number = _NUMBER.match(line)
-    if number is None or not _is_marker(number, line):
-        number = _LABELLED.match(line)
-    if number is not None and line[number.end() :].strip():
+    number = _number(line) or _LABELLED.match(line)
+    if number is not None:
         text = line[number.end() :].strip()
-        if number["bold"] and not number["end"] and not number.groupdict().get("late"):
+        ends = number["end"] or number.groupdict().get("late")
+        if text and number["bold"] and not ends:
             text = f"**{text}"
         bullet = _BULLET.match(text)
         text = text[bullet.end() :] if bullet else text
         return [Piece(text, "numbered", line, number=int(number["n"]))]
-    if number is not None:
-        return [Piece("", "numbered", line, number=int(number["n"]))]
-    keycap = _KEYCAP.match(line) or _BARE_NUMBER.match(line)
-    if keycap is not None:
+    if keycap := _KEYCAP.match(line) or _BARE_NUMBER.match(line):
         return [Piece(line[keycap.end() :], "numbered", line, number=_digits(keycap[0]))]
     bullet = _BULLET.match(line)
     text = line[bullet.end() :].strip() if bullet is not None else ""
@@ -295,6 +268,8 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
         return [Piece(text, "bulleted", line)]
     return [replace(piece, whole=line) if piece.chain else piece for piece in inner]
 
+
+_marked = once(partial(_cut, chains=True))
 
 _SIGNS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "🥇", "🥈", "🥉")
 
@@ -307,18 +282,19 @@ def _digits(marker: str) -> int | None:
     digits = "".join(char for char in marker if char.isdecimal())
     if digits:
         return int(digits)
-    number = next(
-        (unicodedata.numeric(char, None) for char in marker if unicodedata.numeric(char, None)),
-        None,
-    )
+    number = next(filter(None, (unicodedata.numeric(char, None) for char in marker)), None)
     return None if number is None else int(number)
 
 
-def _is_marker(number: re.Match[str], line: str) -> bool:
-    """Whether a number is a list marker: ``3:10 to Yuma`` and ``1.5`` do not begin with one."""
+def _number(line: str) -> re.Match[str] | None:
+    """The list marker with a number; ``3:10 to Yuma`` and ``1.5`` do not begin with one."""
+    number = _NUMBER.match(line)
+    if number is None:
+        return None
     following = line[number.end() : number.end() + 1]
     tight = not number["space"] and not number["mark"].isspace()
-    return not (tight and (following.isdigit() or (":" in number["mark"] and following)))
+    inside = following.isdigit() or (":" in number["mark"] and following)
+    return None if tight and inside else number
 
 
 def _inline_numbers(line: str) -> list[Piece]:
@@ -344,29 +320,26 @@ def _inline_numbers(line: str) -> list[Piece]:
 
 def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
     """The title cells of a Markdown table; its header is left out."""
-    header = [cell.strip("*_ ").casefold() for cell in rows[0]]
-    named = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in TITLE_KEYS]
-    years = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in YEAR_KEYS]
-    body = (
-        rows[1:] if named or (header and header[0] in ("#", "rank", "no.", "no", "nr.")) else rows
+    header = [cell.strip("*_ ").casefold().replace(" ", "_") for cell in rows[0]]
+    named, years, ranks, scores = (
+        [i for i, cell in enumerate(header) if cell in keys]
+        for keys in (TITLE_KEYS, YEAR_KEYS, RANK_KEYS, SCORE_KEYS)
     )
-    ranks = [i for i, cell in enumerate(header) if cell in RANK_KEYS]
-    scores = [i for i, cell in enumerate(header) if cell.replace(" ", "_") in SCORE_KEYS]
+    body = rows[1:] if named or header[0] in ("#", "rank", "no.", "no", "nr.") else rows
     for row in body:
-        columns = named[:1] or [
-            i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit()
-        ]
-        if columns and columns[0] < len(row) and row[columns[0]].strip():
+        words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
+        at = named[0] if named else next(words, len(row))
+        if at < len(row) and row[at].strip():
             year = next((row[i] for i in years if i < len(row)), "")
             rank = next((row[i].strip("*#.) ") for i in ranks if i < len(row)), "")
             yield Piece(
-                row[columns[0]],
+                row[at],
                 "data",
                 year=int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None,
                 number=int(rank) if rank.isdecimal() else None,
                 score=next((measured(row[i]) for i in scores if i < len(row)), None),
                 group=group,
-                beside=" | ".join(cell for i, cell in enumerate(row) if i != columns[0]),
+                beside=" | ".join(cell for i, cell in enumerate(row) if i != at),
             )
         else:
             yield from (Piece(cell, "data", group=group) for cell in row[:1] if cell)
@@ -374,10 +347,8 @@ def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
 
 def numbered_text(text: str) -> tuple[str, int | None]:
     """A text behind its list marker, and the number in it; an empty text if it begins with none."""
-    number = _NUMBER.match(text)
-    if number is None or not _is_marker(number, text):
-        return "", None
-    return text[number.end() :], int(number["n"])
+    number = _number(text)
+    return ("", None) if number is None else (text[number.end() :], int(number["n"]))
 
 
 def measured(value: object) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations, product
@@ -115,11 +116,9 @@ class MostSimilar:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_length: dict[int, _OfLength] = {}
+        self._by_length = defaultdict[int, _OfLength](_OfLength)
         for place, name in enumerate(names):
-            bucket = self._by_length.get(len(name))
-            if bucket is None:
-                bucket = self._by_length[len(name)] = _OfLength()
+            bucket = self._by_length[len(name)]
             bucket.places.append(place)
             bucket.names.append(name)
 
@@ -137,14 +136,12 @@ class MostSimilar:
             places = bucket.lacking(text, (3 * distance + len(text) - length) / 2)
             near = process.extract(
                 text,
-                bucket.names if places is None else [bucket.names[place] for place in places],
+                [bucket.names[place] for place in places],
                 scorer=fuzz.ratio,
                 score_cutoff=least,
                 limit=None,
             )
-            for name, score, place in near:
-                of_bucket = place if places is None else places[place]
-                found.append((-score, bucket.places[of_bucket], name))
+            found += [(-score, bucket.places[places[at]], name) for name, score, at in near]
         return [(name, -score) for score, _, name in sorted(found)[:limit]]
 
 
@@ -153,12 +150,12 @@ class _OfLength:
         self.places = array("i")
         self.names: list[str] = []
 
-    def lacking(self, text: str, most: float) -> list[int] | None:
-        """Where the names stand that lack no more pairs of `text`, or None if all are to be compared."""
+    def lacking(self, text: str, most: float) -> Sequence[int]:
+        """Where the names stand that lack no more pairs of `text`, or all of them if they are few."""
         import numpy as np
 
         if len(self.names) < MANY or not hasattr(np, "bitwise_count"):  # numpy 1 has none
-            return None
+            return range(len(self.names))
         missing = np.bitwise_count(~self._bits & _pairs([text])[0])
         return np.flatnonzero(missing <= most).tolist()
 

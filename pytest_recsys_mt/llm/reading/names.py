@@ -147,13 +147,8 @@ def role_of(name: str) -> Role:
     clauses = [each for each in _CLAUSES.split(name) if _WORD.search(each)]
     if len(clauses) > 1:
         last, first = role_of(clauses[-1]), clauses[0]
-        return (
-            role_of(first)
-            if last in ("", "more")
-            and not _FOLLOWS.match(first.strip())
-            and len(_WORD.findall(first)) <= _LABEL
-            else last
-        )
+        is_label = len(_WORD.findall(first)) <= _LABEL and not _FOLLOWS.match(first.strip())
+        return role_of(first) if is_label and last in ("", "more") else last
     words = _WORD.findall(name)
     plain = " ".join(words)
     if _ADDED.match(plain):

@@ -129,32 +129,31 @@ def read(
     loosely = False
     for at, each in enumerate(readers):
         again = _read_block(reader(loose=True), parts[at]) if each and each.names_none else None
-        if again is not None and again.names_all:
+        if again is not None and again.names_only("candidate"):
             readers[at], loosely = again, True
-    clear = [each is not None for each in readers]
+    unclear = tuple(at for at, each in enumerate(readers) if each is None)
     contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
     choice = choose(contents, request.k, truncated=truncated)
-    listed = [at for at, each in enumerate(contents) if each.items or not clear[at]]
-    if not all(clear) and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
-        unclear = tuple(at for at, sure in enumerate(clear) if not sure)
+    listed = [at for at, each in enumerate(contents) if each.items or at in unclear]
+    if unclear and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
         choice = Choice((), "its numbers or its order can be read in two ways", unclear)
     if not choice.chosen and (choice.ambiguous or choice.rule):
-        entries = tuple(Entry(parts[at].text, "unparsed") for at in choice.ambiguous or listed)
-        named = tuple(
-            _in_words(contents[at]) for at in choice.ambiguous or listed if contents[at].items
-        )
+        unread = choice.ambiguous or listed
+        entries = tuple(Entry(parts[at].text, "unparsed") for at in unread)
+        named = tuple(_in_words(contents[at]) for at in unread if contents[at].items)
         rule = choice.rule
         if choice.ambiguous and named:
             rule, named = f"{rule}: {' and '.join(named)}", ()
         return Reading(entries, f"{rule}; {_ASK}", named, bool(choice.ambiguous))
     aside = [at for at in listed if at not in choice.chosen]
-    kept = list(choice.chosen if aside else range(len(parts)))
-    whole = reader(loose=loosely)
-    for at in kept if aside or len(parts) > 1 else ():
-        _read_block(whole, parts[at])
+    kept = choice.chosen if aside else range(len(parts))
     if len(parts) == 1 and readers[0] is not None:
         whole = readers[0]
-    whole.finish(cut_off=cut_off and (not kept or kept[-1] == len(parts) - 1))
+    else:
+        whole = reader(loose=loosely)
+        for at in kept:
+            _read_block(whole, parts[at])
+    whole.finish(cut_off=cut_off and kept[-1] == len(parts) - 1)
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
@@ -184,18 +183,16 @@ def _doubt(
     lines = {
         id(piece): reader.named_in(piece.text)
         for piece in found
-        if piece.place != "tag"
-        and not piece.chain
-        and (piece.place == "line" or id(piece) in chosen)
+        if piece.place == "line" or (piece.place != "tag" and id(piece) in chosen)
+        if not piece.chain
     }
 
     def said(piece: Piece) -> tuple[str, list[int | None]]:
         rest, named = lines[id(piece)]
         return rest, [places.get(item) for item in named]
 
-    own = [
-        piece for piece in taken if piece in listed or (id(piece) in lines and lines[id(piece)][1])
-    ]
+    heard = [piece for piece in taken if id(piece) in lines]
+    own = [piece for piece in heard if piece in listed or lines[id(piece)][1]]
     if 2 * len(listed) < len(own):
         listed = []  # "(500) Days of Summer" among lines without marks
     told = [piece.text for piece in found if piece.place in ("line", "note")]
@@ -205,22 +202,20 @@ def _doubt(
         return "it ranks some items alike"
     if not own:
         return ""
-    said_more = [
-        rest
-        for rest, named in (lines[id(piece)] for piece in own if id(piece) in lines)
-        if named and sum(word.islower() for word in rest.split()) > _SENTENCE
-    ]
-    if reader.names_none and 2 * len(said_more) > len(own):
+    own_said = [said(piece) for piece in own]
+    rests = [rest.split() for rest, named in own_said if named]
+    wordy = [words for words in rests if sum(map(str.islower, words)) > _SENTENCE]
+    if reader.names_none and 2 * len(wordy) > len(own):
         return "its entries name offered items among other words"
     begins = reader.items() == reader.beginning
     if begins and any(comments.is_refusal(line) for line in told):
         return "it declines to answer"
     first = next(at for at, piece in enumerate(found) if piece is own[0])
-    if not listed and (why := doubts.of_sentences([said(piece) for piece in own])):
+    if not listed and (why := doubts.of_sentences(own_said)):
         return why
     entries = {id(piece) for piece in listed or own[:1]}
-    named = set(lines[id(own[0])][1]) if id(own[0]) in lines else set()
-    for piece in () if listed else own[1:]:
+    named = set[str]()
+    for piece in () if listed else own:
         if not named.issuperset(lines[id(piece)][1]):
             entries.add(id(piece))
             named.update(lines[id(piece)][1])
@@ -234,8 +229,8 @@ def _doubt(
     ]
     return doubts.of_list(
         [piece.whole or piece.text for piece in own],
-        [said(piece)[0] for piece in own if id(piece) in lines],
-        [piece.beside for piece in own if id(piece) in lines],
+        [rest for rest, _ in own_said],
+        [piece.beside for piece in own],
         [*before, *names],
         behind,
         reader.offered,
@@ -297,8 +292,6 @@ def scope_of(request: Request, index: TitleIndex, shown: Sequence[Sequence[str]]
 
 
 class _Reader:
-    """Reads one answer, piece by piece."""
-
     def __init__(
         self,
         request: Request,
@@ -331,14 +324,12 @@ class _Reader:
     @property
     def names_none(self) -> bool:
         """Whether it has several entries, and none of them is known."""
-        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
-        return bool(self._offered) and len(kinds) > 1 and set(kinds) <= {"unknown", "outside"}
+        return bool(self._offered) and self.names_only("unknown", "outside")
 
-    @property
-    def names_all(self) -> bool:
-        """Whether every entry names another offered item."""
-        kinds = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
-        return len(kinds) > 1 and set(kinds) == {"candidate"}
+    def names_only(self, *kinds: EntryKind) -> bool:
+        """Whether it names several things, and all of them are of these kinds."""
+        named = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
+        return len(named) > 1 and set(named) <= {*kinds}
 
     @property
     def beginning(self) -> tuple[str, ...]:
@@ -355,7 +346,7 @@ class _Reader:
         if (whole := self._equal(comments.unwrapped(text))) is not None:
             aside = _BRACKETS.findall(text)
             return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
-        words = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)]
+        words = [found.span() for found in re.finditer(r"\S+", text)]
         rest, named, at = [], list[str](), 0
         while at < len(words):
             found = self._named_at(text, words, at)
@@ -442,20 +433,18 @@ class _Reader:
         if not named:
             return []
         inside = [number for number in named if self._candidate(number) is not None]
-        titles = [self._equal(str(number)) for number in dict.fromkeys(named)]
+        distinct = list(dict.fromkeys(named))
+        titles = [self._equal(str(number)) for number in distinct]
         as_titles = all(item is not None and item.id in self._offered for item in titles)
         if len(inside) == len(named):
-            same = as_titles and [self._places[item.id] for item in titles if item] == list(
-                dict.fromkeys(named)
-            )
-            return None if as_titles and not same else found
+            places = [self._places[item.id] for item in titles if item] if as_titles else distinct
+            return found if places == distinct else None
         if as_titles or not inside:
             return []
         other = 0 if self._first else len(self._candidates)  # it may count from another number
         return None if other in named else found
 
     def read_numbers(self, piece: Piece, numbers: Sequence[int]) -> None:
-        """Add the candidates with these numbers."""
         self._open = ""
         self._listed = True
         words = "" if numbers or piece.place == "tag" else piece.text
@@ -467,7 +456,6 @@ class _Reader:
             self._open = str(number)
 
     def read(self, piece: Piece) -> None:
-        """Add the entries of one piece."""
         if piece.place == "tag":
             return
         if piece.chain and (chain := chained(piece.text)) is not None and _ARROW.search(chain[1]):
@@ -567,12 +555,8 @@ class _Reader:
                 return item
             if self._offered.get(item.id, "").startswith(normalise(text)):
                 return item  # the rest begins as in the offered title
-            if (
-                item.year is None
-                and item.id in self._offered
-                and rest[:1].isupper()
-                and text.endswith(f" by {rest}")
-            ):
+            by_its_maker = rest[:1].isupper() and text.endswith(f" by {rest}")
+            if by_its_maker and item.year is None and item.id in self._offered:
                 return item
         return self._equal(comments.retranslated(text), year)
 

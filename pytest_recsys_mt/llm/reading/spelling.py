@@ -37,12 +37,11 @@ _STROKES = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}
 )
 
-_ROMAN = {
+_SHORT_FORMS = {
     "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9",
     "x": "10", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xv": "15", "xvi": "16",
+    "vol": "volume", "pt": "part", "vs": "versus",
 }  # fmt: skip
-
-_SHORT_FORMS = {**_ROMAN, "vol": "volume", "pt": "part", "vs": "versus"}
 
 _PARTS = frozenset(("part", "volume", "episode", "chapter"))
 

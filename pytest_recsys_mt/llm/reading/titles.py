@@ -7,10 +7,10 @@ contradicts it: a wrong match is a wrong verdict, a missed one is a reported unk
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 from pytest_recsys_mt.llm.reading.misspelt import MostSimilar, NearWords
 from pytest_recsys_mt.llm.reading.spelling import (
@@ -58,7 +58,10 @@ _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re
 
 
 _NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
+_numbers = re.compile(r"\d+").findall
 _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
+
+Key = TypeVar("Key")
 
 
 class _Name(NamedTuple):
@@ -78,20 +81,19 @@ def _names(item: Item) -> tuple[tuple[str, _Name], ...]:
     return tuple((normalise(name), _Name(item, year, name, rank)) for name, rank in ranks.items())
 
 
-@dataclass(frozen=True)
+def _by_key(names: Iterable[tuple[Key, _Name]]) -> dict[Key, list[_Name]]:
+    index: dict[Key, list[_Name]] = {}
+    for key, name in names:
+        index.setdefault(key, []).append(name)
+    return index
+
+
 class _Group:
     """Items looked up together; `by_name` holds all names of equal normal form, in item order."""
 
-    by_name: dict[str, list[_Name]]
-    closed: bool  # few items: those offered or shown to the text's model
-
-    @classmethod
-    def of(cls, items: Iterable[Item], *, closed: bool) -> _Group:
-        by_name: dict[str, list[_Name]] = {}
-        for item in items:
-            for key, name in _names(item):
-                by_name.setdefault(key, []).append(name)
-        return cls(by_name, closed)
+    def __init__(self, items: Iterable[Item], *, closed: bool) -> None:
+        self.by_name = _by_key(pair for item in items for pair in _names(item))
+        self.closed = closed  # few items: those offered or shown to the text's model
 
     @cached_property
     def by_words(self) -> dict[tuple[str, ...], list[_Name]]:
@@ -104,12 +106,11 @@ class _Group:
 
     @cached_property
     def _spelt(self) -> tuple[dict[tuple[str, ...], list[_Name]], Collection[str]]:
-        index: dict[tuple[str, ...], list[_Name]] = {}
         known: dict[str, str] = {}  # each word once, however many titles contain it
-        for names in self.by_name.values():
-            for name in names:
-                spelt = tuple([known.setdefault(word, word) for word in words(name.text)])
-                index.setdefault(in_digits(spelt), []).append(name)
+        index = _by_key(
+            (in_digits([known.setdefault(word, word) for word in words(name.text)]), name)
+            for name in self._all()
+        )
         return index, known.keys()
 
     @cached_property
@@ -134,23 +135,21 @@ class _Group:
     @cached_property
     def by_beginning(self) -> dict[str, list[_Name]]:
         """Names by what stands in them before a comma, a dash, a bracket, or, without a year, a colon."""
-        index: dict[str, list[_Name]] = {}
-        for name in (name for names in self.by_name.values() for name in names):
-            for cut in _PART.finditer(name.text):
-                beginning = normalise(name.text[: cut.start()])
-                if beginning and (name.year is None or ":" not in cut[0]):
-                    index.setdefault(beginning, []).append(name)
-        return index
+        return _by_key(
+            (beginning, name)
+            for name in self._all()
+            for cut in _PART.finditer(name.text)
+            if name.year is None or ":" not in cut[0]
+            if (beginning := normalise(name.text[: cut.start()]))
+        )
 
     @cached_property
     def by_main_title(self) -> dict[str, list[_Name]]:
-        index: dict[str, list[_Name]] = {}
-        for names in self.by_name.values():
-            for name in names:
-                main, colon, _ = name.text.partition(":")
-                if colon:
-                    index.setdefault(normalise(main), []).append(name)
-        return index
+        parted = ((name.text.partition(":"), name) for name in self._all())
+        return _by_key((normalise(main), name) for (main, colon, _), name in parted if colon)
+
+    def _all(self) -> Iterator[_Name]:
+        return chain.from_iterable(self.by_name.values())
 
     def standing(self, names: Sequence[_Name], year: int | None, slack: int) -> Sequence[_Name]:
         """The names that a text may stand for; none if nothing or too much matches."""
@@ -182,9 +181,11 @@ class Scope:
             return kept
         self._by_use = False
         item = self._equal_title(text, year, used)
-        if item is not None and not _same_numbers(text, item.title or item.id):
+        if item is None:
+            return None
+        if _NUMBERS.fullmatch(text) and _numbers(text) != _numbers(item.title or item.id):
             return None  # "2, 1" is not the film "21"
-        if item is not None and not self._by_use:
+        if not self._by_use:
             self._kept[text, year] = item
         return item
 
@@ -295,9 +296,8 @@ class Scope:
         main = main.removesuffix(" or")  # "Dr. Strangelove or: How I Learned"
         names = [n for g in near for n in g.by_main_title.get(normalise(text), ())]
         if colon:
-            names += [n for g in near for n in g.by_name.get(normalise(main), ())]
-            if any(word.isdigit() for word in words(main)):
-                names += [n for g in self._groups for n in g.by_name.get(normalise(main), ())]
+            groups = self._groups if any(word.isdigit() for word in words(main)) else near
+            names += [n for g in groups for n in g.by_name.get(normalise(main), ())]
         names = [name for name in names if name.year == year]
         return names[0].item if len({name.item.id for name in names}) == 1 else None
 
@@ -340,13 +340,6 @@ class Scope:
         return is_misspelling(written, title, known=known, dated=dated)
 
 
-def _same_numbers(text: str, title: str) -> bool:
-    """Whether a text of numbers alone has those of a title; true of any other text."""
-    if not _NUMBERS.fullmatch(text):
-        return True
-    return re.findall(r"\d+", text) == re.findall(r"\d+", title)
-
-
 def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:
     """Whether a title of the same words is the same, even without a year."""
     numbered = any(word.isdigit() for word in spelt)
@@ -357,7 +350,7 @@ class TitleIndex:
     """The items of a catalogue by their names."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._catalogue = _Group.of(items, closed=False)
+        self._catalogue = _Group(items, closed=False)
 
     def scope(
         self,
@@ -370,7 +363,7 @@ class TitleIndex:
         A name by which one of `offered` was `shown` in place of its title counts only as a whole,
         and only if it belongs to one item and is no title of another in the request.
         """
-        near = [_Group.of(offered, closed=True), _Group.of(history, closed=True)]
+        near = [_Group(offered, closed=True), _Group(history, closed=True)]
         return Scope([*near, self._catalogue], _copies(offered, shown, near))
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
@@ -390,10 +383,12 @@ def _copies(
 ) -> dict[str, Item]:
     titles, owners = Scope(near), dict[str, list[Item]]()
     for item, names in zip(offered, shown, strict=bool(shown)):
-        spelt = {name: normalise(name) for name in names}
-        others = {
-            name: key for name, key in spelt.items() if not any(key in g.by_name for g in near)
+        keys = {
+            key
+            for name in names
+            if (key := normalise(name)) and not any(key in g.by_name for g in near)
+            if titles.equal(name) is None
         }
-        for key in {key for name, key in others.items() if titles.equal(name) is None} - {""}:
+        for key in keys:
             owners.setdefault(key, []).append(item)
     return {key: items[0] for key, items in owners.items() if len(items) == 1}

@@ -24,6 +24,9 @@ SAID = _words(
 )
 """Words that, in lower case, comment on a film."""
 
+BEGINS = _words("a an this ein eine un una une one because directed")
+"""Words that begin a comment, if the next one is in lower case."""
+
 GENRES = _words(
     "action adventure animation animated biography children comedy crime documentary drama family fantasy "
     "film-noir history horror music musical mystery romance romantic sci-fi scifi science fiction "

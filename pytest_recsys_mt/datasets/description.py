@@ -39,9 +39,21 @@ from typing import Any, Self
 from pytest_recsys_mt.datasets.loading import found
 from pytest_recsys_mt.datasets.packed import opened
 from pytest_recsys_mt.datasets.rows import Column, Kind, normal
+from pytest_recsys_mt.errors import DataError
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
 """Of the columns that are no texts."""
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "str": str,
+    "str | None": str,
+    "bool": bool,
+    "Sequence[str]": list,
+    "Sequence[float]": list,
+    "Mapping[str, str]": dict,
+    "Mapping[str, Sequence[str]]": dict,
+    "Mapping[str, Mapping[str, str]]": dict,
+}
+"""What TOML gives for a field of `Part`, by its annotation."""
 RENAMED = {"time": "timestamp"}
 """Meanings that have another name in a `Dataset`."""
 
@@ -69,12 +81,19 @@ class Part:
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     markup: bool = False
+    required: Sequence[str] = ()  # meanings whose columns must be there, beside user, item and tag
     named: Mapping[str, str | Sequence[str]] = field(default_factory=dict)  # headers by meaning
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The part that a table of TOML describes."""
-        known = {each.name for each in fields(cls)} - {"named"}
+        known = {each.name: each for each in fields(cls) if each.name != "named"}
+        for key, value in table.items():
+            kind = _KINDS[str(known[key].type)] if key in known else (str, list)
+            if not isinstance(value, kind):
+                raise DataError(
+                    f"{key} = {value!r} has the wrong type; docs/how-to/bring-data.md has an example"
+                )
         given = {key: value for key, value in table.items() if key in known}
         return cls(**given, named={key: value for key, value in table.items() if key not in known})
 
@@ -85,9 +104,10 @@ class Part:
             places = enumerate(self.columns)
             plain = [_column(f"-{at}" if name == "-" else name) for at, name in places]
             return (*plain, *(_column(flag) for flag in self.flag_columns))
+        needed = {"user", "item", "tag", *self.keep, *self.required}
         named = {**self.named, **{name: name for name in self.keep}, **self.facts}
         return tuple(
-            _column(name, (header,) if isinstance(header, str) else header)
+            _column(name, (header,) if isinstance(header, str) else header, name in needed)
             for name, header in named.items()
         )
 
@@ -113,10 +133,10 @@ class Part:
         return re.match(self.first_line, line) is not None
 
 
-def _column(name: str, headers: Sequence[str] = ()) -> Column:
+def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
     name = RENAMED.get(name, name)
     kind = "integer" if ": " in name else KINDS.get(name, "value")
-    return Column(name, kind, tuple(map(normal, headers)), name in ("user", "item", "tag"))
+    return Column(name, kind, tuple(map(normal, headers)), required)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +171,35 @@ class Description:
         """The files that must be there."""
         parts = (self.interactions, self.items, self.users, self.tags)
         return tuple(part.file for part in parts if part is not None and not part.optional)
+
+
+def own(path: Path) -> Description:
+    """The description in a file of one's own, whose named columns must all be there.
+
+    Raises:
+        DataError: If it cannot be read, or says what no description says.
+    """
+    try:
+        table = {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
+        unknown = table.keys() - {each.name for each in fields(Description)}
+        if unknown or "interactions" not in table:
+            raise DataError(
+                f"{sorted(unknown)!r} is unknown" if unknown else "[interactions] is missing"
+            )
+        for part in (value for value in table.values() if isinstance(value, dict)):
+            part.setdefault(
+                "required", [key for key, header in part.items() if isinstance(header, str)]
+            )
+        form = Description.of(table)
+    except (OSError, ValueError, DataError) as problem:
+        raise DataError(
+            f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags]"
+        ) from problem
+    if missing := [file for file in form.files if not found(path.parent, file)]:
+        raise DataError(
+            f"the description {str(path)!r} names {missing[0]!r}, which is not beside it"
+        )
+    return form
 
 
 @cache

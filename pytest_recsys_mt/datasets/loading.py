@@ -76,8 +76,8 @@ def load(
     """Load a dataset.
 
     Args:
-        source: One of `NAMES`, or a path to a folder or a table, with options behind a question mark. A `Path` is
-            never a name.
+        source: One of `NAMES`, or a path to a folder, a table (with options behind a question mark) or a
+            description of tables. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default that of `download.data_directory`.
         repeats: What becomes of rows that repeat a user and an item.
         told: Told in sentences what was done to the rows, and, of a path, what was read.

@@ -207,7 +207,10 @@ def catalogue_of(
         ~wrong.to_numpy(),
         lambda row: f"the flags are {frame[list(flags)].iloc[row].tolist()}, not all 0 or 1",
     )
-    dividers = {**_dividers(frame, told), **part.lists}
+    dividers = {
+        **_dividers(frame.drop(columns=list(part.lists), errors="ignore"), told),
+        **part.lists,
+    }
     items = {}
     for row in frame.to_dict("records"):
         cells = {str(name): value for name, value in row.items()}

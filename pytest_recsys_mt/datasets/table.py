@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
-from pytest_recsys_mt.datasets.description import Description, Part, descriptions
+from pytest_recsys_mt.datasets.description import Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, found
 from pytest_recsys_mt.datasets.packed import stem, suffix
 from pytest_recsys_mt.datasets.reading import (
@@ -85,6 +85,7 @@ def _options(
     }
     part = Part(
         named=named,
+        required=[meaning for meaning, header in given.items() if header is not None],
         columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
         sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
         encoding=encoding,
@@ -112,6 +113,8 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
         DataError: If an option or a file is wrong; the text names the file and the line (for
             Parquet, the row).
     """
+    if path.suffix.lower() == ".toml":
+        return read(own(path), path.parent, told)
     if not given:
         for form in descriptions():
             if _fits(path, form):

@@ -9,6 +9,7 @@ import pytest
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.description import descriptions
+from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 from tests.datasets.field_formats import FORMATS, Row, title
 
@@ -105,3 +106,37 @@ def test_what_a_format_says_of_its_items_and_users(tmp_path: Path) -> None:
         "categories": ("Hair",),
         "description": "Soft. Good.",
     }
+
+
+OWN = """
+[interactions]
+file = "log.csv"
+user = "who"
+item = "what"
+keep.kind = ["bought"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (OWN, None),
+        (OWN + "[item]\n", r"\['item'\] is unknown"),
+        ("[items]\nfile = 'x'\n", r"\[interactions\] is missing"),
+        (OWN + "unrated = 0\n", "unrated = 0 has the wrong type"),
+        (OWN + "[[", "is|Expected|Invalid"),
+        (OWN.replace("log", "logs"), "names 'logs.csv', which is not beside it"),
+        (OWN.replace("what", "which"), "no column 'item' among"),
+        (OWN.replace("keep.kind", "keep.sort"), "no column 'sort' among"),
+        (OWN + 'rating = "stars"\n', "no column 'rating' among"),
+    ],
+)
+def test_a_description_of_ones_own(tmp_path: Path, text: str, said: str | None) -> None:
+    log = "who,what,kind\na,x,bought\na,y,seen\nb,y,bought\n"
+    files.write(tmp_path, {"log.csv": log, "shop.toml": text})
+    if said is None:
+        rows = load(tmp_path / "shop.toml").interactions[["user", "item"]]
+        assert rows.to_numpy().tolist() == [["a", "x"], ["b", "y"]]
+        return
+    with pytest.raises(DataError, match=said):
+        load(tmp_path / "shop.toml")

@@ -37,6 +37,8 @@ LISTS = ("genres", "directors", "cast", "tags", "categories", "authors")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
 """Endings of delimited files."""
+ODD = 0.05
+"""The share of ids that are unlike the others up to which they are told of."""
 _NO_YEAR = frozenset({"", "0", "0.0", "NULL", "None", "nan"})
 _MARKUP = re.compile(r"<[^>]*>")
 
@@ -130,12 +132,34 @@ def interactions(
     frame = rows.frame
     if frame.empty:
         raise DataError(f"{str(rows.path)!r} holds no interactions")
+    for column in ("user", "item"):
+        _tell_of_odd_ids(frame[column], told)
     times: Any = np.arange(len(frame))
     if "timestamp" in frame:
         times = unix_seconds(rows, "timestamp", part.time_format, told)
     ratings = frame.get("rating", 1.0)
     rows = replace(rows, frame=frame.assign(rating=ratings, timestamp=times))
     return rows, _facts(frame, part)
+
+
+def _tell_of_odd_ids(column: pd.Series[Any], told: Told) -> None:
+    """Tell of ids that are few of their kind, as of a row of totals, and of two that may mean the same."""
+    if pd.api.types.is_numeric_dtype(column):
+        return
+    ids = pd.Series(column.unique()).astype(str)
+    numbers = ids.str.fullmatch(r"\d+(\.0+)?")
+    odd = ids[~numbers if numbers.mean() > 0.5 else numbers]
+    if 0 < len(odd) <= ODD * len(ids):
+        kind = "are no numbers" if numbers.mean() > 0.5 else "are numbers"
+        told(
+            f"of {len(ids):,} {column.name} ids {len(odd):,} {kind}, unlike the others: {odd.iloc[0]!r}"
+        )
+    twins = ids[ids.str.endswith(".0") & ids.str.removesuffix(".0").isin(ids)]
+    if len(twins):
+        told(
+            f"{column.name} ids such as {twins.iloc[0].removesuffix('.0')!r} and {twins.iloc[0]!r} stand side by "
+            f"side, and count as two"
+        )
 
 
 def usual_scale(rows: Rows) -> Scale:

@@ -41,6 +41,18 @@ INTERACTIONS: Mapping[str, Sequence[str]] = {
     "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
 }  # fmt: skip
 """The usual headers, in the form of `rows.normal`."""
+COUNTS = (
+    "plays",
+    "playcount",
+    "count",
+    "listens",
+    "quantity",
+    "weight",
+    "hours",
+    "playtime",
+    "watchratio",
+)
+"""Headers of how often or how long somebody used an item: no rating, but perhaps meant as one."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
     "title": ("title", "name", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
@@ -125,6 +137,12 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
         raise DataError(str(problem)) from problem
     rows, _ = interactions([path], part, path.parent, told)
     scale = Scale(*part.scale) if part.scale else usual_scale(rows)
+    counted = [each for each in headers(path) if normal(each) in COUNTS and "rating" not in given]
+    if counted and rows.frame["rating"].nunique() == 1:
+        told(
+            f"the column {counted[0]!r} is not read, so that what a user has counts alike; "
+            f"'?rating={counted[0]}&scale=LOW,HIGH' behind the path makes it a rating"
+        )
     catalogue = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
     if catalogue is None:
         items = named_by_ids(rows, told)

@@ -275,3 +275,62 @@ def test_other_endings_are_no_tables(tmp_path: Path) -> None:
     write(tmp_path, {"t.xlsx": ""})
     with pytest.raises(DataError, match=r"ends in \.csv, .* or \.parquet, not in '\.xlsx'"):
         load(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "user,item\n" + "".join(f"{u},i{u}\n" for u in range(40)) + "total,i1\n",
+            "no numbers, unlike the others: 'total'",
+        ),
+        ("user,item\na,1\na,1.0\nb,2\n", "'1' and '1.0' stand side by side"),
+        ("user,item,plays\na,x,7\nb,y,2\n", "the column 'plays' is not read"),
+        ("user,item,time\na,x,1500000000000\nb,y,1500000000001\n", "in milliseconds"),
+        ("user,item\na,x\nb,y\n", "no catalogue stands beside t.csv"),
+    ],
+)
+def test_what_is_doubtful_is_said(tmp_path: Path, text: str, said: str) -> None:
+    write(tmp_path, {"t.csv": text})
+    notes: list[str] = []
+    load(tmp_path / "t.csv", told=notes.append)
+    assert any(said in note for note in notes), notes
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "csv.bz2", "csv.xz", "csv.zip"])
+def test_a_packed_table_is_read_and_a_cut_off_one_named(tmp_path: Path, form: str) -> None:
+    frame = pd.DataFrame({"user": ["a", "b"] * 500, "item": range(1000), "rating": [1, 5] * 500})
+    path = tmp_path / f"t.{form}"
+    frame.to_csv(path, index=False)
+    assert len(load(path).interactions) == 1000
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(DataError, match="damaged or cut off"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("user;item;rating\na;x;1\na;y;4,5\n", ""),
+        ("user\titem\trating\na\tx\t1\na\ty\t4.5\n", ""),
+        ("user|item|rating\ra|x|1\ra|y|4.5\r", ""),
+        ("user::item::rating\na::x::1\na::y::4.5\n", ""),
+        ("x,a,?,1\ny,a,?,4.5\n", "?columns=item,user,-,rating"),
+        (
+            '{"user": "a", "item": "x", "rating": 1}\n{"user": "a", "item": "y", "rating": 4.5}\n',
+            "",
+        ),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_may_be_written_in_many_ways(
+    tmp_path: Path, text: str, query: str, encoding: str
+) -> None:
+    ending = "json" if text.startswith("{") else "csv"
+    if (encoding == "utf-16" and ("::" in text or ending == "json")) or (
+        query and encoding != "utf-8"
+    ):
+        pytest.skip("nobody writes this")
+    write(tmp_path, {f"t.{ending}": text.encode(encoding)})
+    loaded = rows(load(f"{tmp_path / f't.{ending}'}{query}"))
+    assert [row[:3] for row in loaded] == [("a", "x", 1.0), ("a", "y", 4.5)]

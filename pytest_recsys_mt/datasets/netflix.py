@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import metadata
+from pytest_recsys_mt.datasets.joins import with_listing, with_pictures
 from pytest_recsys_mt.datasets.loading import Format, Told, found
-from pytest_recsys_mt.datasets.pictures import with_pictures
 from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.sources import BY_HAND
-from pytest_recsys_mt.datasets.title_list import with_listing
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 

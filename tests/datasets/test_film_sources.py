@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import load, metadata
-from pytest_recsys_mt.datasets.pictures import DESCRIPTIONS
+from pytest_recsys_mt.datasets.joins import DESCRIPTIONS
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 from tests.datasets import files

@@ -52,6 +52,11 @@ FAILURES = (Exception, SystemExit, BaseExceptionGroup)
 """Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest
 skips or ends."""
 
+DECLARED = (
+    "deterministic", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
+)  # fmt: skip
+"""What a subject says of itself, and another one around it with it."""
+
 Asked = TypeVar("Asked")
 
 
@@ -183,15 +188,8 @@ class Wrapped(Subject):
     def __init__(self, origin: Subject) -> None:
         super().__init__(origin.name)
         self.origin = origin
-        self.deterministic = origin.deterministic
-        self.reads_text = origin.reads_text
-        self.ignores = origin.ignores
-        self.promises = origin.promises
-        self.durable = origin.durable
-        self.live = origin.live
-        self.waits = origin.waits
-        self.streams = origin.streams
-        self.fingerprint = origin.fingerprint
+        for name in DECLARED:
+            setattr(self, name, getattr(origin, name))
 
     def same_question(self, one: Request, other: Request) -> bool:
         return self.origin.same_question(one, other)
@@ -515,22 +513,15 @@ def _together_or_apart(
     ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
 ) -> Iterator[list[tuple[int, Answer]]]:
     """Ask all as one batch; if that fails, one by one, so that each fails alone."""
-    answers = _attempt(ask, asked)
-    if isinstance(answers, list):
-        yield list(enumerate(answers))
-    elif len(asked) == 1:
-        yield [(0, answers)]
-    else:
-        for position, one in enumerate(asked):
-            for ((_, answer),) in _together_or_apart(ask, [one]):
-                yield [(position, answer)]
-
-
-def _attempt(
-    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
-) -> list[Answer] | Answer:
-    """The answers, or the failure of all of them."""
     try:
-        return ask(asked)
+        answers = ask(asked)
     except FAILURES as error:
-        return failure(error)
+        if len(asked) == 1:
+            yield [(0, failure(error))]
+            return
+    else:
+        yield list(enumerate(answers))
+        return
+    for position, one in enumerate(asked):
+        for ((_, answer),) in _together_or_apart(ask, [one]):
+            yield [(position, answer)]

@@ -3,18 +3,17 @@ as https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them. Th
 product counts, and the others fill in what it lacks.
 """
 
-import csv
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.json_lines import records
+from pytest_recsys_mt.datasets.rows import Column
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
 
@@ -78,23 +77,17 @@ def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
     table = folder / "metadata" / "images.csv.gz"
     if not wanted or not table.is_file():
         return {}
+    rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
+    rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())
+    places = rows.frame["path"].map(Path)
+    rows.refuse(
+        places.map(lambda place: ".." in place.parts or place.is_absolute()).to_numpy(dtype=bool),
+        lambda row: f"the path {rows.cell('path', row)!r} leaves the folder",
+    )
     found: dict[str, Path] = {}
-    number = 0
-    try:
-        with gzip.open(table, "rt", encoding="utf-8", newline="") as stream:
-            for number, row in enumerate(csv.DictReader(stream), 2):
-                key, place = row.get("image_id"), row.get("path")
-                if not key or not place or ".." in Path(place).parts or Path(place).is_absolute():
-                    raise DataError(f"{str(table)!r}, line {number}: no image_id with a path")
-                if key not in wanted:
-                    continue
-                files = ((folder / size / place).resolve() for size in ("original", "small"))
-                file = next(filter(Path.is_file, files), None)
-                if file is not None:
-                    found[key] = file
-    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error) as problem:
-        raise DataError(
-            f"{str(table)!r}, behind line {number}: the file is damaged or cut off ({problem}); get it "
-            f"again"
-        ) from problem
+    for key, place in zip(rows.frame["image"], places, strict=True):
+        files = ((folder / size / place).resolve() for size in ("original", "small"))
+        file = next(filter(Path.is_file, files), None)
+        if file is not None:
+            found[key] = file
     return found

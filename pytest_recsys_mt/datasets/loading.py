@@ -91,8 +91,6 @@ def load(
     if isinstance(source, str) and source in NAMES:
         folder = obtained(source, cache_dir)
         if folder is None:
-            from pytest_recsys_mt.datasets.mini import load_mini
-
             return load_mini()
         form = _format(folder)
         if form is None:
@@ -115,6 +113,20 @@ def load(
         dataset = made(table.name_of(path), content, repeats, told)
     told(summary(path, dataset))
     return dataset
+
+
+def load_mini() -> Dataset:
+    """The embedded dataset: 351 real films (Wikidata, CC0) and 400 simulated users, by ``scripts/make_mini.py``.
+
+    Items have the attributes ``genres``, ``directors``, ``cast`` (tuples of strings, leads first)
+    and ``logline``; users have ``age`` and ``occupation``.
+    """
+    from pytest_recsys_mt.datasets import description, reading
+    from pytest_recsys_mt.datasets.interactions import made
+
+    path = Path(__file__).with_name("data") / "mini.toml"
+    content = reading.read(description.own(path), path.parent, lambda _: None)
+    return made("mini", content, "refuse", lambda _: None)
 
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:

@@ -11,7 +11,7 @@ import pytest
 # pytester forgets every module that a run inside this process imported, and numpy cannot be
 # imported twice: so all that such runs import is imported before them.
 for _name in (
-    "calls.progress", "datasets.dataset", "datasets.mini", "engine.run", "llm.api.openai_model",
+    "calls.progress", "datasets.dataset", "datasets.reading", "engine.run", "llm.api.openai_model",
     "llm.recommender", "oracles", "plugin.interruptions", "plugin.planning", "plugin.preflight",
     "plugin.reproduce", "recommenders", "recommenders.knn", "relations", "report.other_reporters",
     "report.relation_list", "report.planned", "report.sections", "report.terminal",

@@ -150,12 +150,15 @@ class Settings:
         read=whole_number(0),
     )
     data: str = option(
-        "data", "dataset, by name or path (default: mini)", "NAME|PATH", default="mini"
+        "data",
+        "dataset: a name, or the path of a table or of a folder (default: mini)",
+        "NAME|PATH",
+        default="mini",
     )
     repeats: Repeats = option(
         "repeats",
-        "what becomes of rows of a table that repeat a user and an item; latest: the latest is kept; count: "
-        "their number is the rating, in a table without ratings; refuse: they are an error (default: latest)",
+        "what becomes of rows that repeat a user and an item; latest: the latest is kept; count: "
+        "their number is the rating, in data without ratings; refuse: they are an error (default: latest)",
         "latest|count|refuse",
         default="latest",
         read=one_of(*get_args(Repeats)),

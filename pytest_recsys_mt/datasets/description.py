@@ -87,9 +87,9 @@ class Part:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The part that a table of TOML describes."""
-        known = {each.name: each for each in fields(cls) if each.name != "named"}
+        known = KNOWN
         for key, value in table.items():
-            kind = _KINDS[str(known[key].type)] if key in known else (str, list)
+            kind = _KINDS[known[key]] if key in known else (str, list)
             if not isinstance(value, kind):
                 raise DataError(
                     f"{key} = {value!r} has the wrong type; docs/how-to/bring-data.md has an example"
@@ -131,6 +131,10 @@ class Part:
         with opened(path) as stream:
             line = stream.readline(1 << 16).decode(self.encoding, "replace")
         return re.match(self.first_line, line) is not None
+
+
+KNOWN = {each.name: str(each.type) for each in fields(Part) if each.name != "named"}
+"""The keys of a part that are no meanings, with their types."""
 
 
 def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
@@ -186,7 +190,12 @@ def own(path: Path) -> Description:
             raise DataError(
                 f"{sorted(unknown)!r} is unknown" if unknown else "[interactions] is missing"
             )
+        wrong = table["interactions"].keys() - {*KNOWN, "user", "item", "rating", "time"}
+        if wrong:
+            raise DataError(f"[interactions] has the unknown keys {sorted(wrong)!r}")
         for part in (value for value in table.values() if isinstance(value, dict)):
+            if not part.get("file"):
+                raise DataError("a part names no file")
             part.setdefault(
                 "required", [key for key, header in part.items() if isinstance(header, str)]
             )

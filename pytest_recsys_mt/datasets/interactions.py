@@ -46,7 +46,8 @@ def summary(path: Path, dataset: Dataset) -> str:
     frame, scale = dataset.interactions, dataset.scale
     ratings = f"ratings from {frame['rating'].min():g} to {frame['rating'].max():g}"
     if frame["rating"].nunique() == 1:
-        ratings = "no ratings"
+        only = frame["rating"].iloc[0]
+        ratings = "no ratings" if only == 1 else f"every rating is {only:g}"
     first, last = (_day(int(at)) for at in (frame["timestamp"].min(), frame["timestamp"].max()))
     times = (
         f"from {first} to {last}"

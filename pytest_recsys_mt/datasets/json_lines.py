@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.packed import opened
+from pytest_recsys_mt.datasets.packed import most, opened
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.errors import DataError
 
@@ -49,10 +49,14 @@ def records(
         DataError: If the file is damaged, or a line is too long or not a record; the text names the
             file and the line.
     """
-    number = 0
+    number = total = 0
+    limit = most(path)
     with opened(path) as stream:
         while packed := stream.readline(LONGEST + 1):
             number += 1
+            total += len(packed)
+            if total > limit:
+                raise DataError(f"{str(path)!r} unpacks to more than {limit:,} bytes: a bomb")
             where = f"{str(path)!r}, line {number}"
             if len(packed) > LONGEST:
                 raise DataError(f"{where}: longer than {LONGEST:,} bytes")
@@ -68,7 +72,9 @@ def records(
             except ValueError as problem:
                 raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
             if not isinstance(record, dict):
-                raise DataError(f"{where}: {line[:80]!r} is not a record")
+                raise DataError(
+                    f"{where}: {line[:80]!r} is not a record; write one JSON object a line"
+                )
             yield number, record
 
 

@@ -22,6 +22,7 @@ Told = Callable[[str], None]
 
 NAMES = ("mini", *SOURCES, *BY_HAND)
 """The names that `load` takes, besides paths."""
+LONGEST_PATH = 4096
 Repeats = Literal["latest", "count", "refuse"]
 """What becomes of rows of a table that repeat a user and an item: the latest is kept; or their number is the
 rating, where there is none; or they are an error."""
@@ -132,6 +133,10 @@ def load_mini() -> Dataset:
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
     """The existing path that a source names, if any, and the options behind its question mark."""
     path = Path(source).expanduser()
+    if len(str(source)) > LONGEST_PATH:
+        raise DataError(
+            f"a path of {len(str(source)):,} characters is none: {str(source)[:80]!r}..."
+        )
     if path.exists() or "?" not in str(source):
         return (path if path.exists() else None), {}
     try:

@@ -57,8 +57,9 @@ _OPEN: Mapping[str, Callable[[Path], Any]] = {
 
 def suffix(path: Path) -> str:
     """The ending of a file's name in lower case, without that of its packing: ``.csv`` of ``a.csv.gz``."""
-    inner = path.with_suffix("") if path.suffix.lower() in _OPEN else path
-    return inner.suffix.lower()
+    if path.suffix.lower() not in _OPEN:
+        return path.suffix.lower()
+    return path.with_suffix("").suffix.lower() or ".csv"
 
 
 def stem(path: Path) -> str:

@@ -44,7 +44,7 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
         raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
     if cells.empty:
         raise DataError(f"{str(path)!r} has no rows")
-    cells = cells[wanted].reset_index(drop=True)
+    cells = cells.reset_index(drop=set(wanted) <= set(cells.columns))[wanted]
     cells.columns = pd.Index([column.name for column in found.values()])
     rows = Rows(path, cells, lambda row: f"row {row + 1}")
     for column in found.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -39,6 +40,8 @@ TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
 """Endings of delimited files."""
 ODD = 0.05
 """The share of ids that are unlike the others up to which they are told of."""
+MISSING = frozenset({"NULL", "null", "\\N", "nan", "NaN", "NA", "N/A", "#N/A", "None"})
+"""What tools write where there is no value; it may be an id, too."""
 _NO_YEAR = frozenset({"", "0", "0.0", "NULL", "None", "nan"})
 _MARKUP = re.compile(r"<[^>]*>")
 
@@ -154,11 +157,16 @@ def _tell_of_odd_ids(column: pd.Series[Any], told: Told) -> None:
         told(
             f"of {len(ids):,} {column.name} ids {len(odd):,} {kind}, unlike the others: {odd.iloc[0]!r}"
         )
-    twins = ids[ids.str.endswith(".0") & ids.str.removesuffix(".0").isin(ids)]
+    plain = ids.str.strip().str.removesuffix(".0")
+    twins = ids[(plain != ids) & plain.isin(ids)]
     if len(twins):
         told(
-            f"{column.name} ids such as {twins.iloc[0].removesuffix('.0')!r} and {twins.iloc[0]!r} stand side by "
-            f"side, and count as two"
+            f"{column.name} ids such as {plain[twins.index[0]]!r} and {twins.iloc[0]!r} stand side by side, and "
+            f"count as two"
+        )
+    if len(missing := ids[ids.isin(list(MISSING))]):
+        told(
+            f"{missing.iloc[0]!r} is taken for the id of a {column.name}; leave such rows out if it means none"
         )
 
 
@@ -260,15 +268,15 @@ def catalogue_of(
 
 
 def _dividers(frame: pd.DataFrame, told: Told) -> dict[str, str]:
-    """What divides the values of lists: bars, or commas where no value has a bar."""
+    """What divides the values of lists: bars, or semicolons where no value has a bar, or commas."""
     found = {}
     for name in LISTS:
         if name not in frame or not frame[name].map(lambda value: isinstance(value, str)).all():
             continue
-        if not frame[name].str.contains("|", regex=False).any():
-            if frame[name].str.contains(", ", regex=False).any():
-                told(f"several {name} of an item are divided at commas")
-            found[name] = ","
+        present = (each for each in "|;," if frame[name].str.contains(each, regex=False).any())
+        found[name] = next(present, "|")
+        if found[name] == "," and not frame[name].str.startswith("[").any():
+            told(f"several {name} of an item are divided at commas")
     return found
 
 
@@ -292,16 +300,22 @@ def _item(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], folde
 
 
 def _year(value: object) -> int | None:
-    """The year with which a text begins."""
-    found = re.match(r"(\d{1,4})(?:$|[./-])", str(value))
-    return int(found[1]) or None if found else None
+    """The year that a text is, or begins or ends with."""
+    found = re.search(r"^(\d{1,4})(?:\.0+)?$|^(\d{4})\D|\D(\d{4})$", str(value).strip())
+    return int(next(filter(None, found.groups()))) or None if found else None
 
 
 def _value(
     name: str, value: Any, part: Part, dividers: Mapping[str, str], folder: Path
 ) -> str | tuple[str, ...]:
     """The value of an attribute; empty if there is none."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, str) and value[:1] == "[" and (name in LISTS or name in dividers):
+        with contextlib.suppress(
+            ValueError
+        ):  # a list as Python or JSON writes it, as TMDB's tables have
+            value = json_lines.literal(value)
+    if isinstance(value, list | tuple | np.ndarray):
+        value = [each.get("name") if isinstance(each, dict) else each for each in value]
         if value and isinstance(
             value[0], list | tuple
         ):  # paths of categories, of which the first counts

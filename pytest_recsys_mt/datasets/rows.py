@@ -19,6 +19,10 @@ Kind = Literal["id", "integer", "number", "text", "time", "value"]
 bits, numbers are finite.  A time is an integer, a number or a text, whichever the first row has; see
 `times`.  A value is a text, or what a JSON record holds."""
 
+HINT = (
+    "; name it behind the path, as in ?user=HEADER&item=HEADER, or ?columns=user,item,rating where the file has no "
+    "header"
+)
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
 _TYPE = re.compile(r":(token|float)(_seq)?$")
 """What RecBole writes behind the name of a column."""
@@ -81,13 +85,20 @@ class Rows:
             return cells
         whole = column.kind != "number"
         if column.kind == "id" and not numeric:
-            wrong = (cells.isna() | (cells.astype(str) == "")).to_numpy()
+            no_id = cells.map(lambda cell: isinstance(cell, dict | list | np.ndarray))
+            wrong = (cells.isna() | (cells.astype(str) == "") | no_id).to_numpy(dtype=bool)
             self.refuse(wrong, lambda row: self._not(column.name, row, "an id"))
             return cells.astype(str)
+        if (
+            column.kind == "id"
+            and pd.api.types.is_unsigned_integer_dtype(cells)
+            and not cells.isna().any()
+        ):
+            return cells.astype(str)  # the largest do not fit int64
         numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
         wrong = ~np.isfinite(numbers.to_numpy())
-        if whole:
-            wrong |= numbers.to_numpy() % 1 != 0
+        if whole:  # as a float, a larger number has lost digits; a larger integer does not fit
+            wrong |= (numbers.to_numpy() % 1 != 0) | (np.abs(numbers.to_numpy()) >= 2.0**53)
         wanted = WANTED["integer" if whole else "number"]
         self.refuse(wrong, lambda row: self._not(column.name, row, wanted))
         return cells.astype("int64") if whole else numbers
@@ -122,6 +133,7 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
     """
     found: dict[int, Column] = {}
     for column in columns:
+        taken = {header[place]: found[place].name for place in found}
         names = column.aliases or (normal(column.name),)
         places = [place for place, name in enumerate(header) if normal(name) in names]
         if len(places) > 1:
@@ -132,7 +144,11 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
         if not places and column.required:
             raise DataError(
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
-                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count)"
+                f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}"
+            )
+        if places and (other := taken.get(header[places[0]])):
+            raise DataError(
+                f"{where}: the header {header[places[0]]!r} means {other!r} and {column.name!r}; name another one"
             )
         found |= dict.fromkeys(places, column)
     return found

@@ -4,6 +4,7 @@ both.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import glob
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ from pytest_recsys_mt.datasets.reading import (
     users_of,
     usual_scale,
 )
-from pytest_recsys_mt.datasets.rows import normal
+from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.requests import Scale
 
@@ -53,10 +54,13 @@ COUNTS = (
     "watchratio",
 )
 """Headers of how often or how long somebody used an item: no rating, but perhaps meant as one."""
+LIKE_RATINGS = ("rating", "rate", "score", "star", "mark", "value", "grade")
+LIKE_TIMES = ("time", "date", "day", "when", "stamp", "ts", "dat")
+"""Parts of headers that may be meant as ratings and as times."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
-    "title": ("title", "name", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
-    "year": ("year", "releaseyear", "publicationyear", "originalpublicationyear"),
+    "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
+    "year": ("year", "itemyear", "releaseyear", "publicationyear", "originalpublicationyear"),
     "genres": ("genres", "genre", "class"),
     "directors": ("directors", "director"),
     "categories": ("categories", "category"),
@@ -88,8 +92,8 @@ def _options(
     scale: str = "",
     unrated: float | None = None,
     items: str | None = None,
-) -> tuple[Part, str | None]:
-    """What stands behind the question mark of a path: a description of the table, and its catalogue."""
+) -> tuple[Part, str, str | None]:
+    """What stands behind the question mark of a path: a description of the table, its scale, and its catalogue."""
     given = {"user": user, "item": item, "rating": rating, "time": time}
     named = {
         meaning: (INTERACTIONS[meaning] if header is None else header)
@@ -102,19 +106,17 @@ def _options(
         sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
         encoding=encoding,
         unrated=() if unrated is None else (unrated,),
-        scale=_scale(scale) if scale else (),
         time_format=time_format,
     )
-    return part, items
+    return part, scale, items
 
 
-def _scale(text: str) -> tuple[float, float]:
+def _scale(text: str) -> Scale:
     try:
         low, high = map(float, text.split(","))
-        Scale(low, high)
+        return Scale(low, high)
     except ValueError as problem:
         raise DataError(f"scale={text!r} is not LOW,HIGH, as in scale=1,10") from problem
-    return low, high
 
 
 def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
@@ -126,31 +128,81 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
             Parquet, the row).
     """
     if path.suffix.lower() == ".toml":
-        return read(own(path), path.parent, told)
+        if given:
+            raise DataError(
+                f"{str(path)!r} is a description, so write {next(iter(given))!r} into it"
+            )
+        form = own(path)
+        try:
+            return read(form, path.parent, told)
+        except (TypeError, ValueError, LookupError, AttributeError) as problem:
+            raise DataError(
+                f"the description {str(path)!r} cannot be followed: {problem!r}"
+            ) from problem
     if not given:
         for form in descriptions():
             if _fits(path, form):
                 return read(form, path.parent, told)
     try:
-        part, beside = specs.build(_options, given, str(path))
+        part, wanted, beside = specs.build(_options, given, str(path))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
+    _check(path, part)
     rows, _ = interactions([path], part, path.parent, told)
-    scale = Scale(*part.scale) if part.scale else usual_scale(rows)
-    counted = [each for each in headers(path) if normal(each) in COUNTS and "rating" not in given]
-    if counted and rows.frame["rating"].nunique() == 1:
-        told(
-            f"the column {counted[0]!r} is not read, so that what a user has counts alike; "
-            f"'?rating={counted[0]}&scale=LOW,HIGH' behind the path makes it a rating"
-        )
+    scale = _scale(wanted) if wanted else usual_scale(rows)
+    _tell_what_is_not_read(headers(path, part), part, rows, told)
     catalogue = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
     if catalogue is None:
         items = named_by_ids(rows, told)
     else:
+        told(f"the catalogue is {catalogue.name}")
         items = catalogue_of([catalogue], _part(catalogue, CATALOGUE), path.parent, told, rows)
     people = _beside(path, USER_TABLES, ".user")
     users = users_of(_part(people, PEOPLE), path.parent) if people else {}
     return Content(rows, items, scale, users=users)
+
+
+def _check(path: Path, part: Part) -> None:
+    """Check the options behind a path."""
+    try:
+        codecs.lookup(part.encoding)
+    except LookupError as problem:
+        raise DataError(
+            f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python"
+        ) from problem
+    meanings = [name for name in part.columns if name != "-"]
+    known = {*INTERACTIONS, "-"}
+    if part.columns and (
+        not {"user", "item"} <= set(meanings) <= known or len(set(meanings)) < len(meanings)
+    ):
+        raise DataError(
+            f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
+            f"time, each once; write '-' for other columns"
+        )
+    if part.columns and suffix(path) not in TEXT:
+        raise DataError(f"{str(path)!r} has names for its columns, so leave columns= out")
+
+
+def _tell_what_is_not_read(header: Sequence[str], part: Part, rows: Rows, told: Told) -> None:
+    """Tell of columns that may be meant as the ratings or the times, if there are none."""
+    frame = rows.frame
+    absent = {"rating": (*COUNTS, *LIKE_RATINGS), "time": LIKE_TIMES}
+    for meaning, words in absent.items():
+        known = (
+            frame["rating"].nunique() > 1
+            if meaning == "rating"
+            else frame["timestamp"].max() >= len(frame)
+        )
+        near = (
+            []
+            if known or part.columns
+            else [each for each in header if any(word in normal(each) for word in words)]
+        )
+        if near and near[0] not in (part.named.get("user"), part.named.get("item")):
+            told(
+                f"no column is the {meaning}; {near[0]!r} is not read, unless '?{meaning}={near[0]}' stands behind "
+                f"the path"
+            )
 
 
 def only_table(folder: Path) -> Path:
@@ -181,14 +233,14 @@ def name_of(path: Path) -> str:
     return path.resolve().name if path.is_dir() else stem(path)
 
 
-def headers(path: Path) -> list[str]:
+def headers(path: Path, part: Part | None = None) -> list[str]:
     """The names of the columns of a table; of JSON those of its first records."""
     if suffix(path) in parquet.SUFFIXES:
         return parquet.header(path)
     if suffix(path) in json_lines.SUFFIXES:
         first = islice(json_lines.records(path), 100)
         return list(dict.fromkeys(name for _, record in first for name in record))
-    return delimited.head(path, layout_of(path, Part()))[0]
+    return delimited.head(path, layout_of(path, part or Part()))[0]
 
 
 def _fits(path: Path, form: Description) -> bool:
@@ -206,11 +258,22 @@ def _fits(path: Path, form: Description) -> bool:
 
 def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
     """The first table of some names beside another one, or the one with its name and another ending."""
-    others = sorted(each for each in path.parent.iterdir() if each != path)
-    tables = {stem(each): each for each in others if suffix(each) in ENDINGS and each.is_file()}
+    meanings = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
+    tables = {
+        stem(each): each
+        for each in sorted(path.parent.iterdir())
+        if each != path and suffix(each) in ENDINGS and each.is_file()
+    }
     wanted = (name.format(stem=stem(path)) for name in names)
-    own = path.with_suffix(ending)
-    return own if own.is_file() else next((tables[name] for name in wanted if name in tables), None)
+    beside = [path.with_suffix(ending), *(tables[name] for name in wanted if name in tables)]
+    for table in beside:
+        if table.is_file() and table != path:
+            header = set(map(normal, headers(table)))
+            # A table of something else is no catalogue, nor is one of interactions.
+            other = ending == ".item" and header & set(INTERACTIONS["user"])
+            if header & set(meanings) and not other:
+                return table
+    return None
 
 
 def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
@@ -228,6 +291,11 @@ def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
         if header.endswith(":token_seq") and name != named.get("title")
     }
     meant = {header: meaning for meaning, header in named.items()}
+    needed = next(iter(meanings))
     others = {name: name for name in present if name not in meant}
     lists = {meant.get(name, name): divider for name, divider in lists.items()}
-    return Part(file=glob.escape(path.name), named={**others, **named}, lists=lists)
+    return Part(
+        file=glob.escape(path.name),
+        named={needed: meanings[needed], **others, **named},
+        lists=lists,
+    )

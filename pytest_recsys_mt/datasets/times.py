@@ -28,6 +28,8 @@ FORMS = (
 """Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row decides which are possible."""
 UNITS = ((1e17, "nanoseconds", 10**9), (1e14, "microseconds", 10**6), (1e11, "milliseconds", 10**3))
 """Times as numbers from which on they are no seconds: in seconds 1e11 is the year 5138."""
+SMALL = 10**8
+"""Times below it, of before March 1973, are taken for an order."""
 FIRST_DAY, LAST_DAY = 19000101, 21001231
 
 
@@ -49,32 +51,56 @@ def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[
             ~(np.abs(numbers) < 2.0**63),
             lambda row: f"{column} is {str(rows.cell(column, row))!r}, not a time",
         )
-        days = cells.astype("int64").astype(str) if form or _are_days(numbers) else None
-        if days is None:
+        form = form or _form_of_numbers(numbers)
+        if not form:
             return _in_seconds(np.floor_divide(cells.to_numpy(), 1).astype(np.int64), told)
-        found = pd.to_datetime(days, format=form or "%Y%m%d", utc=True, errors="coerce")
-        return _dated(rows, column, found, f"a time in the form {form or '%Y%m%d'}")
+        found = _parsed(cells.astype("int64").astype(str), form)
+        return _dated(rows, column, found, f"a time in the form {form}")
     codes, texts = pd.factorize(cells.astype(str))
     distinct = pd.Series(texts)
     form = form or _form(distinct, f"{str(rows.path)!r}: {column}")
-    found = pd.to_datetime(distinct, format=form, utc=True, errors="coerce")
-    wanted = (
-        "an ISO 8601 date (2001-01-31T12:00:00), as the first row has"
-        if form == "ISO8601"
-        else f"a time in the form {form}"
-    )
+    found = _parsed(distinct, form)
+    wanted = f"a time in the form {form}"
+    if form == "ISO8601":
+        wanted = "an ISO 8601 date (2001-01-31T12:00:00)"
+        if pd.isna(found.iloc[0]):
+            wanted += " or another form that is known; name the form, as in ?time_format=%d-%m-%y"
+        else:
+            wanted += ", as the first row has"
     return _dated(rows, column, found.iloc[codes].reset_index(drop=True), wanted)
 
 
-def _are_days(numbers: npt.NDArray[np.float64]) -> bool:
-    """Whether all numbers read as days, 20170714: as seconds they would be of August 1970."""
-    month, day = numbers // 100 % 100, numbers % 100
-    sound = (numbers >= FIRST_DAY) & (numbers <= LAST_DAY) & (month >= 1) & (month <= 12)
-    return bool((sound & (day >= 1) & (day <= 31)).all())
+def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
+    try:
+        return pd.to_datetime(texts, format=form, utc=True, errors="coerce")
+    except ValueError as problem:
+        raise DataError(f"time_format={form!r} is no form of times: {problem}") from problem
+
+
+def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
+    """The form that all numbers have, such as 20170714; empty if they are numbers of seconds, or of less."""
+    for form, digits in (("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14)):
+        tail = 10.0 ** (digits - 8)
+        if (numbers < FIRST_DAY * tail).any() or (numbers >= (LAST_DAY + 1) * tail).any():
+            continue
+        texts = pd.Series(np.unique(numbers).astype(np.int64)).astype(str)
+        if pd.to_datetime(texts, format=form, errors="coerce").notna().all():
+            return form
+    return ""
 
 
 def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.int64]:
-    size = float(np.median(np.abs(numbers)))
+    sizes = np.abs(numbers[numbers != 0])
+    size = float(np.median(sizes)) if len(sizes) else 0.0
+    if len(sizes) and sizes.max() < SMALL:
+        told(
+            f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows"
+        )
+    if len(sizes) and sizes.min() < UNITS[-1][0] <= sizes.max():
+        raise DataError(
+            f"some times are seconds ({sizes.min():,}) and others milliseconds or less ({sizes.max():,}); write "
+            f"all in one unit"
+        )
     for least, unit, per_second in UNITS:
         if size >= least:
             told(f"the column of times is in {unit}")

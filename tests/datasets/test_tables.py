@@ -285,7 +285,7 @@ def test_other_endings_are_no_tables(tmp_path: Path) -> None:
             "no numbers, unlike the others: 'total'",
         ),
         ("user,item\na,1\na,1.0\nb,2\n", "'1' and '1.0' stand side by side"),
-        ("user,item,plays\na,x,7\nb,y,2\n", "the column 'plays' is not read"),
+        ("user,item,plays\na,x,7\nb,y,2\n", "'plays' is not read"),
         ("user,item,time\na,x,1500000000000\nb,y,1500000000001\n", "in milliseconds"),
         ("user,item\na,x\nb,y\n", "no catalogue stands beside t.csv"),
     ],
@@ -295,6 +295,81 @@ def test_what_is_doubtful_is_said(tmp_path: Path, text: str, said: str) -> None:
     notes: list[str] = []
     load(tmp_path / "t.csv", told=notes.append)
     assert any(said in note for note in notes), notes
+
+
+def test_ids_keep_their_digits_and_their_kind(tmp_path: Path) -> None:
+    big = (
+        '{"user": "u", "item": 10000000000000000001}\n{"user": "u", "item": 10000000000000000002}\n'
+    )
+    write(tmp_path, {"t.json": big})
+    assert {row[1] for row in rows(load(tmp_path / "t.json"))} == {
+        "10000000000000000001",
+        "10000000000000000002",
+    }
+    for wrong in ('{"user": "u", "item": 1e19}', '{"user": {"id": "u"}, "item": 1}'):
+        write(tmp_path, {"t.json": wrong + "\n"})
+        with pytest.raises(
+            DataError, match=r"line 1: (item|user) is .*, not an? (id|whole number)"
+        ):
+            load(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ("20170114101112 20170115000000", [1484388672, 1484438400]),
+        ("201701141011 201701150000", [1484388660, 1484438400]),
+        ("14.01.2017 15.01.2017", [1484352000, 1484438400]),
+        ("01/14/2017 01/15/2017", [1484352000, 1484438400]),
+        ("1484388672.9 1484438400.1", [1484388672, 1484438400]),
+    ],
+)
+def test_times_may_be_written_in_many_ways(tmp_path: Path, times: str, expected: list[int]) -> None:
+    lines = [f"a,{item},{time}" for item, time in enumerate(times.split())]
+    write(tmp_path, {"t.csv": "\n".join(["user,item,time", *lines])})
+    assert [row[3] for row in rows(load(tmp_path / "t.csv"))] == expected
+
+
+ODD = "nr;user;item;when\n1;u1;i1;14-01-2017\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "query", "said"),
+    [
+        ("t.csv", "user,item,time\na,x,1484388322\na,y,1484388322000\n", "", "some times are seconds"),
+        ("t.csv", ODD, "?time=when", "name the form, as in ?time_format="),
+        ("t.csv", ODD, "?time=when&time_format=%Q", "is no form of times"),
+        ("t.csv", ODD, "?encoding=utf99", "encoding='utf99' is unknown"),
+        ("t.csv", ODD, "?user=user&item=user", "means 'user' and 'item'"),
+        ("t.csv", ODD, "?columns=usr,item", "must name user and item"),
+        ("t.csv", ODD, "?scale=5,1", "scale='5,1' is not LOW,HIGH"),
+        ("t.csv", ODD, "?usr=nr", "unknown parameter 'usr'"),
+        ("t.csv", "a,x,4\n", "", "?columns=user,item,rating where the file has no header"),
+        ("t.json", '[{"user": 1, "item": 2}]\n', "?user=user", "write one JSON object a line"),
+        ("t.toml", "[interactions]\nfile = 't.csv'\nuser = 'u'\nitem = 'i'\n", "?scale=1,5", "so write 'scale' into it"),
+        ("t.toml", "[interactions]\nfile = 't.csv'\nuser = 'u'\nraiting = 'i'\n", "", "unknown keys ['raiting']"),
+    ],
+)  # fmt: skip
+def test_options_that_cannot_be_followed_are_named(
+    tmp_path: Path, name: str, text: str, query: str, said: str
+) -> None:
+    write(tmp_path, {name: text})
+    with pytest.raises(DataError) as caught:
+        load(f"{tmp_path / name}{query}")
+    assert said in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_catalogue_is_named_and_must_fit(tmp_path: Path) -> None:
+    catalogue = "id,title,genres,year\nx,Heat,\"['Crime', 'Drama']\",15.12.1995\n"
+    write(
+        tmp_path,
+        {"t.csv": "user,item\na,x\n", "books.csv": "nr,label\n1,A\n", "items.csv": catalogue},
+    )
+    notes: list[str] = []
+    item = load(tmp_path / "t.csv", told=notes.append).items["x"]
+    assert (item.label, item.attributes) == ("Heat (1995)", {"genres": ("Crime", "Drama")})
+    assert "the catalogue is items.csv" in notes
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "csv.bz2", "csv.xz", "csv.zip"])

@@ -38,7 +38,7 @@ def begun(
     details: Mapping[str, object] | None,
     column: bool = True,
 ) -> tuple[dict[str, Any], Verdict | None]:
-    """The details of the verdict, which may have no `column`, and the verdict itself if there is nothing to judge.
+    """The details of the verdict, which may have no `column`, and the reported verdict if there is nothing to judge.
 
     There may be no questions, too many failed calls, or too many missed answers.
     """
@@ -61,7 +61,7 @@ def begun(
     if found is None:
         return told, None
     status, reason = found
-    return told, Verdict(
+    verdict = Verdict(
         status,
         oracle,
         sides[-1].label,
@@ -70,6 +70,7 @@ def begun(
         reason=reason,
         details=told,
     )
+    return told, context.report(verdict)
 
 
 def judged(
@@ -81,7 +82,7 @@ def judged(
     context: Context,
     **fields: Any,
 ) -> Verdict:
-    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
+    """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
     claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
     status = decide(mean, claim, context.alpha)
@@ -92,7 +93,7 @@ def judged(
             f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
         )
         reason = "; ".join(filter(None, (reason, bounds)))
-    return Verdict(
+    verdict = Verdict(
         status,
         oracle,
         interval=(low, high),
@@ -102,6 +103,7 @@ def judged(
         errors=len(failed),
         **{"relation": sides[-1].label, **fields},
     )
+    return context.report(verdict)
 
 
 def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
@@ -113,13 +114,9 @@ class GroupEffects(Mean):
         return 1.0
 
     def _quantiles(self, alpha: float) -> Floats:
-        from scipy.special import stdtrit
-
         return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._groups), np.float64)
 
     def _adjusted(self, t: Floats) -> float:
-        from scipy.special import stdtr
-
         return float(min(1.0, self._groups * stdtr(self._freedoms, t).max()))
 
 

@@ -14,6 +14,7 @@ from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
@@ -183,13 +184,9 @@ class TwoSamples(Mean):
         return self._tail((self.estimate - value) / self._error)
 
     def _quantile(self, alpha: float) -> float:
-        from scipy.special import stdtrit
-
         return float(stdtrit(self._freedom, alpha))
 
     def _tail(self, t: float) -> float:
-        from scipy.special import stdtr
-
         return float(stdtr(self._freedom, t))
 
 

@@ -4,6 +4,7 @@ import dataclasses
 from functools import partial
 
 import numpy as np
+from scipy.special import bdtr
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
@@ -50,8 +51,6 @@ def same_hits(
 
 def mcnemar(lost: int, gained: int) -> float:
     """P-value of the exact two-sided test of McNemar: 1 if no user changed."""
-    from scipy.special import bdtr
-
     changed = lost + gained
     return min(1.0, 2 * float(bdtr(min(lost, gained), changed, 0.5))) if changed else 1.0
 

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import chisquare
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
@@ -109,8 +110,6 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
             f"chosen_places_test: places must lie between 0 and {offered - 1}, for {offered} candidates "
             f"(at least 2), got {list(places)!r}"
         )
-    from scipy.stats import chisquare
-
     found = chisquare(np.bincount(chosen, minlength=offered))
     return float(found.statistic), float(found.pvalue)
 

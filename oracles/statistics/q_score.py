@@ -117,5 +117,4 @@ def _drawn(counts: Floats, rng: np.random.Generator, draws: int) -> Floats:
         win, tie, lose = (times @ counts).T
         with np.errstate(divide="ignore", invalid="ignore"):
             parts.append((win + tie) / (lose + tie))
-    out: Floats = np.concatenate(parts)
-    return out
+    return np.concatenate(parts)

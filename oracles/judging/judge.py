@@ -1,7 +1,5 @@
 """Judges a claim about the answers of one side, or of two."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from functools import partial

@@ -3,9 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Protocol
 
-from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.answers import Choices, Context, Pairs, Sample
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
@@ -25,20 +24,8 @@ _LONGEST = 80
 """Characters of a quoted answer."""
 
 
-class Tally(Protocol):
-    """Answers of which some could not be read."""
-
-    @property
-    def silent(self) -> tuple[Recommendation, ...]:
-        """Those answers, or the first of them."""
-
-    @property
-    def unreadable(self) -> int:
-        """Their number."""
-
-    @property
-    def answers(self) -> int:
-        """The number of all answers."""
+Tally = Sample | Pairs | Choices
+"""Answers of which some could not be read."""
 
 
 def without_verdict(

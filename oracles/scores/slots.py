@@ -11,7 +11,7 @@ from typing import Literal
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
+from pytest_recsys_mt.oracles.scores.metrics import depth_of
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
 
 __all__ = ["Slot", "slots_of"]
@@ -78,11 +78,6 @@ def slot_depth(name: str) -> Depth:
         return depth_of(name)
     except OracleError as error:
         raise OracleError(f"{error}; or 'full' for all slots of the answer") from None
-
-
-def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) -> int:
-    """The number of slots that a share is computed over."""
-    return len(slots) if depth == "full" else places(name, asked, depth)
 
 
 def offer_of(asked: Asked, context: Context) -> Collection[str]:

@@ -70,7 +70,7 @@ def compare(
             together = seen(pairs, noisy)
             ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
             if ends or is_settled(claim, together, noisy, everybody):
-                return Anew(verdict_of(claim, relation, together, noisy), changed)
+                return verdict_of(claim, relation, together, noisy), changed
             asked = next_step(asked, everybody)
         return None
 

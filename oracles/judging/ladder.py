@@ -88,13 +88,14 @@ def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, ob
         {"text": (answer.text or "")[:_SHOWN], "how": answer.how[:_SHOWN]}
         for answer in _different(tally)
     ]
-    found = {
-        "answers": tally.unreadable,
-        "of": tally.answers,
-        "texts": shown,
-        "users": dict(users),
+    return {
+        "unreadable": {
+            "answers": tally.unreadable,
+            "of": tally.answers,
+            "texts": shown,
+            "users": dict(users),
+        }
     }
-    return {"unreadable": found}
 
 
 def _different(tally: Tally) -> list[Recommendation]:

@@ -161,8 +161,7 @@ def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
     for asked in users:
         items = [context.items[item] for item in own_items(asked) if item in context.items]
         genres = Counter(genre for item in items for genre in item.attributes.get("genres", ()))
-        most = min(genres.items(), key=lambda each: (-each[1], each[0]), default=(UNKNOWN, 0))
-        found.append(str(most[0]))
+        found.append(str(min(genres, key=lambda each: (-genres[each], each), default=UNKNOWN)))
     return found
 
 

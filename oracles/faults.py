@@ -19,9 +19,6 @@ from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["complete_list", "no_repeats", "only_candidates"]
 
-Offer = Collection[str]
-"""Ids of the items that a request offers."""
-
 
 def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None = None) -> Verdict:
     """No answer may name an item twice.
@@ -80,7 +77,7 @@ def _judge(
     answers: Answers,
     margin: float,
     slices: Slices | None,
-    faulty: Callable[[Recommendation, Asked, Offer], bool],
+    faulty: Callable[[Recommendation, Asked, Collection[str]], bool],
     fault: str,
     *,
     silence_counts: bool = False,

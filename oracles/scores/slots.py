@@ -16,9 +16,6 @@ from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
 
 __all__ = ["Slot", "slots_of"]
 
-Depth = int | Literal["full"] | None
-"""How many slots of every answer count: a number, all its slots (``full``), or as many as requested (None)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -69,8 +66,8 @@ def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) ->
     return sum(fits(slot) for slot in slots[:depth]) / depth
 
 
-def slot_depth(name: str) -> Depth:
-    """The depth after the @ of a name."""
+def slot_depth(name: str) -> int | Literal["full"] | None:
+    """How many slots of every answer count, after the @ of a name: all of them (``full``), or as many as requested (None)."""
     depth = name.partition("@")[2]
     if depth == "full":
         return "full"

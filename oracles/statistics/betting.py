@@ -158,7 +158,6 @@ class Bets(Mean):
         return math.exp(-float(self._above(np.array([value]))[0]))
 
     def p_at_least(self, value: float) -> float:
-        """1 over the largest capital so far."""
         return math.exp(-float(self._below(np.array([value]))[0]))
 
     def p_within(self, value: float) -> float:

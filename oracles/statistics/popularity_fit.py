@@ -90,7 +90,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     else:
         lognormal = -(standard**2) / 2 - math.log(deviation * math.sqrt(2 * math.pi))
         ratios = math.log(shape) - shape * beyond - lognormal
-    z, p_value = _vuong(ratios)
+    z = float(ratios.sum() / (ratios.std() * math.sqrt(len(ratios))))
     return PopularityFit(
         items=len(values),
         pareto_shape=shape,
@@ -99,7 +99,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
         lognormal_deviation=deviation,
         lognormal_distance=_distance(ndtr(standard), values),
         z=z,
-        p_value=p_value,
+        p_value=float(erfc(abs(z) / math.sqrt(2))),
     )
 
 
@@ -145,9 +145,3 @@ def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[f
 
     found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
     return tuple(float(x) for x in found.x)
-
-
-def _vuong(ratios: Floats) -> tuple[float, float]:
-    """The statistic of Vuong's test from log-likelihood ratios, and its two-sided p-value."""
-    z = float(ratios.sum() / (ratios.std() * math.sqrt(len(ratios))))
-    return z, float(erfc(abs(z) / math.sqrt(2)))

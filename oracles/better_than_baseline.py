@@ -53,10 +53,11 @@ def better_than_baseline(
     if found is not None:
         return found
     theirs = np.array([baseline[each] for each in choices.questions], np.float64)
-    if not ((theirs >= 0) & (theirs <= 1)).all():
+    outside = theirs[~((theirs >= 0) & (theirs <= 1))]
+    if len(outside):
         raise OracleError(
             f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
-            f"{float(theirs[~((theirs >= 0) & (theirs <= 1))][0])!r}"
+            f"{float(outside[0])!r}"
         )
     ours = np.array(choices.hits, np.float64)
     figures = {
@@ -71,7 +72,7 @@ def better_than_baseline(
         "better_than_baseline",
         (choices,),
         Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
-        "above",
+        "at least",
         margin,
         context,
         estimate=float(np.mean(ours - theirs)),

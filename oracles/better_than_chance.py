@@ -61,7 +61,7 @@ def better_than_chance(
         "better_than_chance",
         (choices,),
         Rate(count, users - missed, missed),
-        "above",
+        "at least",
         limit,
         context,
         metric=metric,

@@ -128,7 +128,6 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
 
 
 def _others(values: Floats) -> list[float]:
-    """The mean without each user."""
     if len(values) == 1:
         return [float(values[0])]
     return [float(np.delete(values, row).mean()) for row in range(len(values))]

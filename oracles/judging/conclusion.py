@@ -295,9 +295,8 @@ def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> t
 def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Slice, ...]:
     """All users and each group, as judged; what keeps all users from a claim keeps a group from it too."""
     found = []
-    everybody = (Group("", "all users", frozenset()), seen.effects)
+    members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
     shares = [1.0, *weights(len(seen.members))[1:]]
-    members = [everybody, *seen.members]
     for (group, effects), status, p, share in zip(
         members, family.statuses, family.p_values, shares, strict=True
     ):

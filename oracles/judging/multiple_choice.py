@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, decide, p_value
 from pytest_recsys_mt.oracles.judging.effect import follow_ups_failed, places_of
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
@@ -16,9 +16,6 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 )
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Verdict
-
-Promise = Literal["above", "at most"]
-"""The promise about a mean: above the limit, or at most the limit."""
 
 
 def _missed(*sides: Choices) -> set[str]:
@@ -84,7 +81,7 @@ def judged(
 ) -> Verdict:
     """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
-    claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
+    claim = Claim(oracle, promise, limit)
     status = decide(mean, claim, context.alpha)
     reason = fields.pop("reason", "")
     failed = {name for side in sides for name in side.failed}
@@ -99,7 +96,7 @@ def judged(
         interval=(low, high),
         p_value=p_value(mean, claim),
         reason=reason,
-        allowed=claim.promise,
+        allowed=promise,
         errors=len(failed),
         **{"relation": sides[-1].label, **fields},
     )

@@ -152,7 +152,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
             raise NotApplicable(f"the answer has no {score.name}")
         return value
 
-    effects, values = scored(mean, sample.asked)
+    effects, (values,) = scored(mean, sample.asked)
     reach = span_of(score, sample, context)
     return dataclasses.replace(
         effects,

@@ -11,10 +11,10 @@ from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
-Point = tuple[float, float, float, float]
 
-
-def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> list[Point]:
+def curve(
+    sides: Mapping[float, Answers], score: str | Score = "ndcg@10"
+) -> list[tuple[float, float, float, float]]:
     """The mean score of each side, for reports.
 
     This function judges nothing. The bounds are valid for each point alone. For shares of users, such as

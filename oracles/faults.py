@@ -92,8 +92,7 @@ def _judge(
             first = next(faults, None)
             return (0.0, 0) if first is None else (1.0, first)
 
-        effects, found = scored(fault_and_place, sample.asked)
-        effect, shown = np.ascontiguousarray(found.reshape(-1, 2).T)
+        effects, (effect, shown) = scored(fault_and_place, sample.asked, width=2)
         return replace(effects, effect=effect, reach=(0.0, 1.0), shown=shown.astype(np.intp))
 
     most = share(oracle, "margin", margin)

@@ -133,9 +133,8 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
             raise Unscored(NO_ANSWER)
         return mean_metric(asked, metric), group
 
-    effects, both = scored(metric_and_group, sample.asked)
-    found, at = np.ascontiguousarray(both.reshape(-1, 2).T)
-    at = at.astype(np.int64)
+    effects, (found, groups_of_all) = scored(metric_and_group, sample.asked, width=2)
+    at = groups_of_all.astype(np.int64)
     alone = "all held-out items stand in one group of places; shuffle the candidates"
     effects = dataclasses.replace(
         effects,

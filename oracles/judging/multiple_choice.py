@@ -6,8 +6,9 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, decide, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import follow_ups_failed, places_of
+from pytest_recsys_mt.oracles.judging.family import judge_family
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
     unread_counts,
@@ -82,7 +83,8 @@ def judged(
     """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
     claim = Claim(oracle, promise, limit)
-    status = decide(mean, claim, context.alpha)
+    family = judge_family(claim, [mean], context.alpha)
+    status = family.statuses[0]
     reason = fields.pop("reason", "")
     failed = {name for side in sides for name in side.failed}
     if status == "inconclusive":
@@ -94,7 +96,7 @@ def judged(
         status,
         oracle,
         interval=(low, high),
-        p_value=p_value(mean, claim),
+        p_value=family.p_value,
         reason=reason,
         allowed=promise,
         errors=len(failed),

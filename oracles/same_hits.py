@@ -59,10 +59,9 @@ def _hit_effects(pairs: Pairs, context: Context, metric: Metric) -> Effects:
     effects = metric_losses(pairs, context, metric)
     if not len(effects.rows):
         return effects
-    sides = (pairs.source, pairs.followup)
     before, after = (
         np.array([metric.of(side[row].answers[0], side[row]) for row in effects.rows])
-        for side in sides
+        for side in (pairs.source, pairs.followup)
     )
     lost, gained = int((before > after).sum()), int((before < after).sum())
     note = f"first answers: {lost} users lost their hit, {gained} gained one, McNemar p="

@@ -46,8 +46,7 @@ class Exposure:
     def offered(self) -> Integers:
         """Number of users to whom each item is offered, ``(N,)``."""
         left_out: Integers = self.listed[self.all_but].sum(axis=0)
-        counts: Integers = self.listed.sum(axis=0) - left_out
-        counts += self.all_but.sum() - left_out
+        counts: Integers = self.listed.sum(axis=0) + self.all_but.sum() - 2 * left_out
         return counts
 
     @cached_property

@@ -140,10 +140,9 @@ def counted(reasons: Mapping[str, int]) -> str:
     sums = Counter[str]()
     for reason, count in sorted(reasons.items()):
         sums[shapes.setdefault(_QUOTED.sub("", reason), reason)] += count
-    reasons = sums
-    if len(reasons) > MANY_REASONS:
-        frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
-        others = sum(reasons.values()) - sum(count for _, count in frequent)
-        more = len(reasons) - MANY_REASONS
+    if len(sums) > MANY_REASONS:
+        frequent = sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
+        others = sums.total() - sum(count for _, count in frequent)
+        more = len(sums) - MANY_REASONS
         return f"{counted(dict(frequent))}, {more} other reasons ({others})"
-    return ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+    return ", ".join(f"{reason} ({count})" for reason, count in sorted(sums.items()))

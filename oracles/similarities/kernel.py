@@ -81,7 +81,6 @@ class PairCounts:
 
     a_only: Integers
     b_only: Integers
-    union: Integers
     discordant: Integers
 
 
@@ -119,7 +118,6 @@ def count_pairs(chunk: Chunk) -> PairCounts:
     return PairCounts(
         a_only=a_only,
         b_only=b_only,
-        union=a_only + b_length,
         discordant=inversions + a_ahead + b_ahead + a_only * b_only,
     )
 

@@ -87,7 +87,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     standard = (logs - mean) / deviation
     if (values == np.round(values)).all():
         ratios = _rounded_ratios(values)
-    else:
+    else:  # log-likelihood ratios, Pareto against log-normal
         lognormal = -(standard**2) / 2 - math.log(deviation * math.sqrt(2 * math.pi))
         ratios = math.log(shape) - shape * beyond - lognormal
     z = float(ratios.sum() / (ratios.std() * math.sqrt(len(ratios))))
@@ -112,7 +112,7 @@ def _distance(fitted: Floats, values: Floats) -> float:
 
 
 def _rounded_ratios(values: Floats) -> Floats:
-    """Log-likelihood ratios, Pareto against log-normal, of values rounded to whole numbers; both start at the least - 0.5."""
+    """Log-likelihood ratios, Pareto against log-normal, of rounded values; both start at the least value - 0.5."""
     start = values[0] - 0.5
     low, high = np.log(values - 0.5), np.log(values + 0.5)
 

@@ -54,7 +54,7 @@ def accuracy_gap(
     not_negative("accuracy_gap", "margin", margin)
     told, found = begun("accuracy_gap", context, choices, details=details, column=False)
     if found is not None:
-        return context.report(found)
+        return found
     groups: dict[bool, list[bool]] = {True: [], False: []}
     missed = Counter[bool]()
     for name, hit, chosen in zip(choices.questions, choices.hits, choices.chosen, strict=True):
@@ -62,10 +62,9 @@ def accuracy_gap(
         missed[name in rare] += chosen is None
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
-        verdict = Verdict(
-            "not-applicable", "accuracy_gap", choices.label, reason=reason, details=told
+        return context.report(
+            Verdict("not-applicable", "accuracy_gap", choices.label, reason=reason, details=told)
         )
-        return context.report(verdict)
     popular, unpopular = (
         Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)
     )
@@ -77,20 +76,18 @@ def accuracy_gap(
         "rare_share_of_wrong": groups[True].count(False) / wrong if wrong else None,
         "rare_share_of_right": sum(groups[True]) / right if right else None,
     }
-    return context.report(
-        judged(
-            "accuracy_gap",
-            (choices,),
-            RateDifference(popular, unpopular),
-            "at most",
-            margin,
-            context,
-            estimate=means[False] - means[True],
-            margin=margin,
-            measures="accuracy on popular items minus that on rare ones",
-            users=len(choices.questions),
-            details={"figures": figures, **told},
-        )
+    return judged(
+        "accuracy_gap",
+        (choices,),
+        RateDifference(popular, unpopular),
+        "at most",
+        margin,
+        context,
+        estimate=means[False] - means[True],
+        margin=margin,
+        measures="accuracy on popular items minus that on rare ones",
+        users=len(choices.questions),
+        details={"figures": figures, **told},
     )
 
 

@@ -47,9 +47,7 @@ def at_least(
         the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
         answers have no such score are not applicable. If an aggregate is undefined, no user is applicable.
     """
-    return _judge(
-        "at_least", answers, score, "at least", finite("at_least", "threshold", threshold), slices
-    )
+    return _judge("at_least", answers, score, "at least", threshold, slices)
 
 
 def at_most(
@@ -68,9 +66,7 @@ def at_most(
         As in `at_least`, whose arguments it has: ``holds`` if the upper bound is below the threshold, ``violated`` if the
         lower bound is above it.
     """
-    return _judge(
-        "at_most", answers, score, "at most", finite("at_most", "threshold", threshold), slices
-    )
+    return _judge("at_most", answers, score, "at most", threshold, slices)
 
 
 def within(
@@ -93,7 +89,7 @@ def within(
         raise OracleError(
             "within: no test can show that a mean is exactly 0; threshold must be above 0"
         )
-    return _judge("within", answers, score, "within", float(threshold), slices)
+    return _judge("within", answers, score, "within", threshold, slices)
 
 
 def _judge(
@@ -104,10 +100,10 @@ def _judge(
     threshold: float,
     slices: Slices | None,
 ) -> Verdict:
-    named = measure_named(score)
+    limit, named = finite(oracle, "threshold", threshold), measure_named(score)
     oracle = f"{oracle}:{named.name}"
     divided = sliced(oracle, slices, named)
-    claim = Claim(oracle, promise, threshold, ask_everybody=True, slices=divided)
+    claim = Claim(oracle, promise, limit, ask_everybody=True, slices=divided)
     seen: list[Sample] = []
 
     def measure(sample: Sample, context: Context) -> Effects:
@@ -125,7 +121,7 @@ def _judge(
         whole = measure(sample.whole(), answers.context).effect
         silent = too_many_unread(sample, answers.context)
         value = float(whole.mean()) if len(whole) and not silent else None
-    return answers.context.report(valued(verdict, named.name, value, threshold))
+    return answers.context.report(valued(verdict, named.name, value, limit))
 
 
 def valued(verdict: Verdict, metric: str, value: float | None, threshold: float) -> Verdict:
@@ -156,7 +152,7 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
             raise NotApplicable(f"the answer has no {score.name}")
         return value
 
-    effects, values = scored(mean, sample.asked)
+    effects, (values,) = scored(mean, sample.asked)
     reach = span_of(score, sample, context)
     return dataclasses.replace(
         effects,

@@ -51,12 +51,13 @@ def better_than_baseline(
         )
     told, found = begun("better_than_baseline", context, choices, details=details)
     if found is not None:
-        return context.report(found)
+        return found
     theirs = np.array([baseline[each] for each in choices.questions], np.float64)
-    if not ((theirs >= 0) & (theirs <= 1)).all():
+    outside = theirs[~((theirs >= 0) & (theirs <= 1))]
+    if len(outside):
         raise OracleError(
             f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
-            f"{float(theirs[~((theirs >= 0) & (theirs <= 1))][0])!r}"
+            f"{float(outside[0])!r}"
         )
     ours = np.array(choices.hits, np.float64)
     figures = {
@@ -67,18 +68,16 @@ def better_than_baseline(
     }
     read = np.array([chosen is not None for chosen in choices.chosen])
     unknown = np.cumsum(read)[~read]
-    return context.report(
-        judged(
-            "better_than_baseline",
-            (choices,),
-            Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
-            "above",
-            margin,
-            context,
-            estimate=float(np.mean(ours - theirs)),
-            margin=margin,
-            measures=f"accuracy minus that of {name}",
-            users=len(ours),
-            details={"figures": figures, **told},
-        )
+    return judged(
+        "better_than_baseline",
+        (choices,),
+        Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
+        "at least",
+        margin,
+        context,
+        estimate=float(np.mean(ours - theirs)),
+        margin=margin,
+        measures=f"accuracy minus that of {name}",
+        users=len(ours),
+        details={"figures": figures, **told},
     )

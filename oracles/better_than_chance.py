@@ -47,7 +47,7 @@ def better_than_chance(
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
     told, found = begun("better_than_chance", context, choices, details=details)
     if found is not None:
-        return context.report(found)
+        return found
     count, users = sum(choices.hits), len(choices.hits)
     missed = choices.chosen.count(None)
     low, high = rate_interval(count, users)[0], rate_interval(count + missed, users)[1]
@@ -57,27 +57,25 @@ def better_than_chance(
         "low": low,
         "high": high,
     }
-    return context.report(
-        judged(
-            "better_than_chance",
-            (choices,),
-            Rate(count, users - missed, missed),
-            "above",
-            limit,
-            context,
-            metric=metric,
-            value=choices.accuracy,
-            threshold=limit,
-            measures="share of right answers",
-            users=users,
-            per_user={
-                name: float(hit)
-                for name, hit, chosen in zip(
-                    choices.questions, choices.hits, choices.chosen, strict=True
-                )
-                if chosen is not None
-            },
-            reach=(0.0, 1.0),
-            details={"dimension": figure, **told},
-        )
+    return judged(
+        "better_than_chance",
+        (choices,),
+        Rate(count, users - missed, missed),
+        "at least",
+        limit,
+        context,
+        metric=metric,
+        value=choices.accuracy,
+        threshold=limit,
+        measures="share of right answers",
+        users=users,
+        per_user={
+            name: float(hit)
+            for name, hit, chosen in zip(
+                choices.questions, choices.hits, choices.chosen, strict=True
+            )
+            if chosen is not None
+        },
+        reach=(0.0, 1.0),
+        details={"dimension": figure, **told},
     )

@@ -93,11 +93,10 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
             raise Unscored(NO_ANSWER)
         return mean_metric(source, metric), mean_metric(followup, metric)
 
-    effects, places = scored(at_both_places, pairs.source, pairs.followup)
+    effects, (random, first) = scored(at_both_places, pairs.source, pairs.followup, width=2)
     rows = effects.rows
     if not len(rows):
         return effects
-    random, first = np.ascontiguousarray(places.T)
     before, after = float(random.mean()), float(first.mean())
     note = (
         f"{metric.name} {before:.4f} at random places and {after:.4f} in the first, "
@@ -128,7 +127,6 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
 
 
 def _others(values: Floats) -> list[float]:
-    """The mean without each user."""
     if len(values) == 1:
         return [float(values[0])]
     return [float(np.delete(values, row).mean()) for row in range(len(values))]

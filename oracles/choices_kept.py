@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged, paired, unknown
 from pytest_recsys_mt.oracles.statistics.betting import Bets
@@ -42,7 +41,7 @@ def accuracy_kept(
     pairs = paired("accuracy_kept", source, followup)
     told, found = begun("accuracy_kept", context, source, followup, details=details, column=False)
     if found is not None:
-        return context.report(found)
+        return found
     accuracies = (
         float(np.mean([source.hits[one] for one, _ in pairs])),
         float(np.mean([followup.hits[other] for _, other in pairs])),
@@ -60,26 +59,24 @@ def accuracy_kept(
     order = [one for one, _ in pairs]
     loss = np.array([source.hits[one] - followup.hits[other] for one, other in pairs], np.float64)
     mean = Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places])
-    return context.report(
-        judged(
-            "accuracy_kept",
-            (source, followup),
-            mean,
-            "at most",
-            margin,
-            context,
-            estimate=accuracies[0] - accuracies[1],
-            margin=margin,
-            measures="loss of accuracy",
-            users=len(pairs),
-            reason=told_of_unknown,
-            examples=_examples(source, followup, pairs),
-            per_user={
-                source.questions[one]: float(lost) for one, lost in zip(order, loss, strict=True)
-            },
-            reach=(-1.0, 1.0),
-            details={"figures": figures, **told},
-        )
+    return judged(
+        "accuracy_kept",
+        (source, followup),
+        mean,
+        "at most",
+        margin,
+        context,
+        estimate=accuracies[0] - accuracies[1],
+        margin=margin,
+        measures="loss of accuracy",
+        users=len(pairs),
+        reason=told_of_unknown,
+        examples=_examples(source, followup, pairs),
+        per_user={
+            source.questions[one]: float(lost) for one, lost in zip(order, loss, strict=True)
+        },
+        reach=(-1.0, 1.0),
+        details={"figures": figures, **told},
     )
 
 
@@ -110,7 +107,7 @@ def same_choices(
     sides = (source, *followups)
     told, found = begun("same_choices", context, *sides, details=details, column=False)
     if found is not None:
-        return context.report(found)
+        return found
     places = [dict(paired("same_choices", source, each)) for each in followups]
     unclear, told_of_unknown = unknown(source, *followups)
     common = [
@@ -135,7 +132,7 @@ def same_choices(
     }
     first = places[0]
     mean = Rate(len(changed), len(common), len(unclear))
-    verdict = judged(
+    return judged(
         "same_choices",
         sides,
         mean,
@@ -154,7 +151,6 @@ def same_choices(
         reach=(0.0, 1.0),
         details={"figures": figures, **told},
     )
-    return context.report(verdict)
 
 
 def relative_change(source: float, followup: float) -> float | None:
@@ -170,8 +166,8 @@ def relative_change(source: float, followup: float) -> float | None:
         ``(followup - source) / source``, -0.1 for a tenth less; None if the source is 0. The
         percentages in the text of the LRWorld paper divide by the follow-up instead.
     """
-    arguments.finite("relative_change", "source", source)
-    arguments.finite("relative_change", "followup", followup)
+    finite("relative_change", "source", source)
+    finite("relative_change", "followup", followup)
     return None if source == 0 else (followup - source) / source
 
 

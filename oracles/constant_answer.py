@@ -47,7 +47,7 @@ def constant_answer(
         )
     told_of, found = begun("constant_answer", context, choices, details=details, column=False)
     if found is not None:
-        return context.report(found)
+        return found
     places = [place for place in choices.chosen if place is not None]
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
@@ -67,7 +67,7 @@ def constant_answer(
         Rate(count, len(places), len(choices.chosen) - len(places)),
         "at most",
         limit,
-        Context(context.alpha / choices.options),
+        Context(context.alpha / choices.options),  # it reports nothing
         metric="most_chosen",
         value=count / len(places),
         threshold=limit,

@@ -11,10 +11,10 @@ from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
-Point = tuple[float, float, float, float]
 
-
-def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> list[Point]:
+def curve(
+    sides: Mapping[float, Answers], score: str | Score = "ndcg@10"
+) -> list[tuple[float, float, float, float]]:
     """The mean score of each side, for reports.
 
     This function judges nothing. The bounds are valid for each point alone. For shares of users, such as
@@ -36,17 +36,13 @@ def curve(sides: Mapping[float, Answers], score: str | Score = "ndcg@10") -> lis
     for place, answers in sides.items():
         context = answers.context
         sample, values = scores_of(answers, named)
-        if too_many_unread(sample, context):
+        if too_many_unread(sample, context) or not len(values.rows):
             continue
-        if len(values.rows):
-            rate = values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
-            # The sample has a fixed size: a curve never causes further users to be asked.
-            mean = (
-                Rate(int(values.effect.sum()), len(values.effect), len(sample.unread))
-                if rate
-                else Seen.of(values, sample, sample.asked, ()).effects.of_all
-            )
-            points.append(
-                (place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha))
-            )
+        # The sample has a fixed size: a curve never causes further users to be asked.
+        mean = (
+            Rate(int(values.effect.sum()), len(values.effect), len(sample.unread))
+            if values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
+            else Seen.of(values, sample, sample.asked, ()).effects.of_all
+        )
+        points.append((place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha)))
     return points

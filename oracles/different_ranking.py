@@ -97,9 +97,6 @@ def chance_agreement(similarity: Similarity, offer: int, k: int) -> float:
         0.5
     """
     rng = np.random.default_rng(0)
-    sides = (
-        rng.permuted(np.tile(np.arange(1, offer + 1, dtype=np.int32), (_DRAWS, 1)), axis=1)
-        for _ in range(2)
-    )
-    a, b = (side[:, : max(1, k)] for side in sides)
+    offers = np.tile(np.arange(1, offer + 1, dtype=np.int32), (_DRAWS, 1))
+    a, b = (rng.permuted(offers, axis=1)[:, : max(1, k)] for _ in range(2))
     return min(_MOST, float(np.nanmean(similarity(a, b))))

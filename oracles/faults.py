@@ -19,9 +19,6 @@ from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["complete_list", "no_repeats", "only_candidates"]
 
-Offer = Collection[str]
-"""Ids of the items that a request offers."""
-
 
 def no_repeats(answers: Answers, margin: float = 0.05, *, slices: Slices | None = None) -> Verdict:
     """No answer may name an item twice.
@@ -80,7 +77,7 @@ def _judge(
     answers: Answers,
     margin: float,
     slices: Slices | None,
-    faulty: Callable[[Recommendation, Asked, Offer], bool],
+    faulty: Callable[[Recommendation, Asked, Collection[str]], bool],
     fault: str,
     *,
     silence_counts: bool = False,
@@ -95,8 +92,7 @@ def _judge(
             first = next(faults, None)
             return (0.0, 0) if first is None else (1.0, first)
 
-        effects, found = scored(fault_and_place, sample.asked)
-        effect, shown = np.ascontiguousarray(found.reshape(-1, 2).T)
+        effects, (effect, shown) = scored(fault_and_place, sample.asked, width=2)
         return replace(effects, effect=effect, reach=(0.0, 1.0), shown=shown.astype(np.intp))
 
     most = share(oracle, "margin", margin)

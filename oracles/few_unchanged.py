@@ -12,8 +12,6 @@ from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.verdict import Verdict
 
-_ROUNDING = 1e-9
-
 
 def few_unchanged(
     source: Answers, followup: Answers, margin: float = 0.05, *, slices: Slices | None = None
@@ -48,5 +46,7 @@ def few_unchanged(
 def _unchanged(pairs: Pairs, context: Context) -> Effects:
     found = similarity_effects(open_to_both(pairs), context, rbo)
     return dataclasses.replace(
-        found, effect=(found.effect <= _ROUNDING).astype(float), reach=(0.0, 1.0)
+        found,
+        effect=(found.effect <= 1e-9).astype(float),  # but for rounding
+        reach=(0.0, 1.0),
     )

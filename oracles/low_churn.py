@@ -63,13 +63,6 @@ def low_churn(
     """
     if not 0 <= beyond < 1:
         raise OracleError(f"low_churn:{similarity}: beyond must lie in [0, 1), got {beyond!r}")
-
-    def measure(
-        source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
-    ) -> Moved:
-        return _churn(source[:, :MOST], followup[:, :MOST], similarity, beyond)
-
-    effects = partial(similarity_effects, measure=measure)
     return judge_agreement(
         "low_churn",
         source,
@@ -78,13 +71,14 @@ def low_churn(
         margin,
         slices=slices,
         measures=f"share of users who lost more than {beyond:g} of agreement",
-        effects=effects,
+        effects=partial(similarity_effects, measure=partial(_churn, beyond=beyond)),
     )
 
 
 def _churn(
     source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity, beyond: float
 ) -> Moved:
+    source, followup = source[:, :MOST], followup[:, :MOST]
     moved = beyond_noise(source, followup, similarity)
     parted = _partings(source, followup, similarity)
     counts = parted > beyond + _ROUNDING

@@ -13,7 +13,7 @@ from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Promise
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
-from pytest_recsys_mt.oracles.scores.height import mean_height
+from pytest_recsys_mt.oracles.scores.height import rise
 from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict import Verdict
@@ -83,13 +83,11 @@ def neighbours_lowered(source: Answers, followup: Answers, margin: float = 0.02)
 def _judge(
     oracle: str, promise: Promise, sign: int, source: Answers, followup: Answers, margin: float
 ) -> Verdict:
-    def rise(before: Asked, after: Asked, context: Context) -> float:
-        near = _neighbours(before, after, context)
-        k = min(before.request.k, after.request.k)
-        return sign * (mean_height(after, near, k) - mean_height(before, near, k))
+    def moved(before: Asked, after: Asked, context: Context) -> float:
+        return sign * rise(before, after, _neighbours(before, after, context))
 
     told = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
-    measure = partial(paired_differences, number=rise)
+    measure = partial(paired_differences, number=moved)
     return judge_mean(oracle, promise, source, followup, margin, told, measure)
 
 

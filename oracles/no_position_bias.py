@@ -1,9 +1,9 @@
 """The wanted candidate must be found equally often at every place."""
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
@@ -18,8 +18,6 @@ from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, me
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
 from pytest_recsys_mt.verdict import Verdict
-
-NOT_OFFERED = "no held-out item is among the candidates"
 
 
 def no_position_bias(
@@ -80,7 +78,7 @@ class GroupEffects(Mean):
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
         self._groups = groups
-        effects, errors, freedoms = [], [], []
+        found = []
         self.estimate = 0.0
         for group in np.unique(places):
             inside, outside = values[places == group], values[places != group]
@@ -90,11 +88,9 @@ class GroupEffects(Mean):
             if abs(plain) > abs(self.estimate):
                 self.estimate = plain
             (m1, v1, f1), (m2, v2, f2) = _moments(inside), _moments(outside)
-            effects.append(m1 - m2)
-            errors.append(np.sqrt(v1 + v2))
-            freedoms.append((v1 + v2) ** 2 / (v1**2 / f1 + v2**2 / f2))
-        self._effects, self._errors = np.array(effects), np.array(errors)
-        self._freedoms = np.array(freedoms)
+            freedom = (v1 + v2) ** 2 / (v1**2 / f1 + v2**2 / f2)
+            found.append((m1 - m2, np.sqrt(v1 + v2), freedom))
+        self._effects, self._errors, self._freedoms = np.array(found).T
 
     def lower(self, alpha: float) -> float:
         return float((self._effects - self._quantiles(alpha) * self._errors).min())
@@ -113,13 +109,9 @@ class GroupEffects(Mean):
         return 1.0
 
     def _quantiles(self, alpha: float) -> Floats:
-        from scipy.special import stdtrit
-
         return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._groups), np.float64)
 
     def _adjusted(self, t: Floats) -> float:
-        from scipy.special import stdtr
-
         return float(min(1.0, self._groups * stdtr(self._freedoms, t).max()))
 
 
@@ -135,21 +127,21 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
     def metric_and_group(asked: Asked) -> tuple[float, float]:
         group = _group_of(asked, groups)
         if group is None:
-            raise NotApplicable(NOT_OFFERED if asked.relevant else NOTHING_HELD_OUT)
+            lacking = "no held-out item is among the candidates"
+            raise NotApplicable(lacking if asked.relevant else NOTHING_HELD_OUT)
         if not is_answered(asked):
             raise Unscored(NO_ANSWER)
         return mean_metric(asked, metric), group
 
-    effects, both = scored(metric_and_group, sample.asked)
-    found, at = np.ascontiguousarray(both.reshape(-1, 2).T)
-    at = at.astype(np.int64)
+    effects, (found, groups_of_all) = scored(metric_and_group, sample.asked, width=2)
+    at = groups_of_all.astype(np.int64)
     alone = "all held-out items stand in one group of places; shuffle the candidates"
     effects = dataclasses.replace(
         effects,
         effect=found - found.mean() if len(found) else found,
         mean=GroupEffects(found, at, groups) if len(found) else None,
         obstacle=alone if len(np.unique(at)) < 2 else "",
-        note=_told(metric.name, found.tolist(), at.tolist()),
+        note=_told(metric.name, found, at),
         approximate=True,
     )
     return effects, found, at
@@ -159,18 +151,12 @@ def _group_of(asked: Asked, groups: int) -> int | None:
     """The group of places of the first held-out item; None if no candidate is held out."""
     candidates = asked.request.candidates or ()
     places = (place for place, item in enumerate(candidates) if item.id in asked.relevant)
-    place = next(places, None)
-    return None if place is None else place * groups // len(candidates)
+    return next((place * groups // len(candidates) for place in places), None)
 
 
-def _told(metric: str, values: Sequence[float], places: Sequence[int]) -> str:
-    groups: dict[int, list[float]] = {}
-    for value, place in zip(values, places, strict=True):
-        groups.setdefault(place, []).append(value)
-    means = [
-        f"{sum(of_group) / len(of_group):.3f} of {len(of_group)} users"
-        for _, of_group in sorted(groups.items())
-    ]
+def _told(metric: str, values: Floats, places: Integers) -> str:
+    groups = [values[places == place].tolist() for place in np.unique(places)]
+    means = [f"{sum(group) / len(group):.3f} of {len(group)} users" for group in groups]
     return f"{metric} by group of places, from the first: {', '.join(means)}" if means else ""
 
 

@@ -1,13 +1,12 @@
 """One item must not rise: a given one, or the candidate whose title was changed."""
 
-from collections.abc import Collection
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.scores.height import mean_height
+from pytest_recsys_mt.oracles.scores.height import rise
 from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["not_lifted", "not_promoted"]
@@ -40,10 +39,10 @@ def not_promoted(
         slices: Groups of users to judge too; as in `same_ranking`.
     """
 
-    def rise(before: Asked, after: Asked, context: Context) -> float:
-        return _rise(before, after, [item])
+    def risen(before: Asked, after: Asked, context: Context) -> float:
+        return rise(before, after, [item])
 
-    measure = partial(paired_differences, number=rise)
+    measure = partial(paired_differences, number=risen)
     return judge_mean(
         "not_promoted", "at most", source, followup, margin, "rise of the item", measure, slices
     )
@@ -67,14 +66,8 @@ def not_lifted(
         changed = [item.id for item in offered if titles.get(item.id, item.title) != item.title]
         if not changed:
             raise NotApplicable("no candidate's title differs between the two requests")
-        return _rise(before, after, changed)
+        return sum(rise(before, after, [each]) for each in changed) / len(changed)
 
     told = "rise of the item with the changed title"
     measure = partial(paired_differences, number=lift)
     return judge_mean("not_lifted", "at most", source, followup, margin, told, measure, slices)
-
-
-def _rise(before: Asked, after: Asked, items: Collection[str]) -> float:
-    k = min(before.request.k, after.request.k)
-    rises = [mean_height(after, {item}, k) - mean_height(before, {item}, k) for item in items]
-    return sum(rises) / len(rises)

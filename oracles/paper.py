@@ -11,9 +11,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
@@ -130,10 +132,7 @@ class TwoSamples(Mean):
     """The difference of two means by the pooled t distribution, from summaries."""
 
     def __init__(
-        self,
-        means: tuple[float, float],
-        deviations: tuple[float, float],
-        counts: tuple[int, int],
+        self, means: Sequence[float], deviations: Sequence[float], counts: Sequence[int]
     ) -> None:
         if min(counts) < 2 or min(deviations) < 0 or max(deviations) == 0:
             raise OracleError(
@@ -154,7 +153,7 @@ class TwoSamples(Mean):
         means = (share * first, share * second + 1 - share)
         if means[0] <= means[1]:
             means = (0.0, 0.0)
-        return TwoSamples(means, tuple(share * sd for sd in self._deviations), self.counts)  # type: ignore[arg-type]
+        return TwoSamples(means, [share * sd for sd in self._deviations], self.counts)
 
     def printed(self, similarity: str) -> dict[str, dict[str, float]]:
         """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""
@@ -183,13 +182,9 @@ class TwoSamples(Mean):
         return self._tail((self.estimate - value) / self._error)
 
     def _quantile(self, alpha: float) -> float:
-        from scipy.special import stdtrit
-
         return float(stdtrit(self._freedom, alpha))
 
     def _tail(self, t: float) -> float:
-        from scipy.special import stdtr
-
         return float(stdtr(self._freedom, t))
 
 
@@ -219,9 +214,9 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
         Certain(0.0)
         if flat
         else TwoSamples(
-            (float(runs[0].mean()), float(runs[1].mean())),
-            (float(runs[0].std(ddof=1)), float(runs[1].std(ddof=1))),
-            (len(runs[0]), len(runs[1])),
+            [float(run.mean()) for run in runs],
+            [float(run.std(ddof=1)) for run in runs],
+            [len(run) for run in runs],
         )
     )
     return dataclasses.replace(

@@ -62,8 +62,7 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
         changed = [one.items != other.items for one, other in both]
         return sum(changed) / len(changed), changed.index(True) if any(changed) else 0
 
-    effects, found = scored(share_and_first, pairs.source, pairs.followup)
-    effect, shown = np.ascontiguousarray(found.reshape(-1, 2).T)
+    effects, (effect, shown) = scored(share_and_first, pairs.source, pairs.followup, width=2)
     return dataclasses.replace(
         effects,
         effect=effect,

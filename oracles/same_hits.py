@@ -4,6 +4,7 @@ import dataclasses
 from functools import partial
 
 import numpy as np
+from scipy.special import bdtr
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
@@ -50,8 +51,6 @@ def same_hits(
 
 def mcnemar(lost: int, gained: int) -> float:
     """P-value of the exact two-sided test of McNemar: 1 if no user changed."""
-    from scipy.special import bdtr
-
     changed = lost + gained
     return min(1.0, 2 * float(bdtr(min(lost, gained), changed, 0.5))) if changed else 1.0
 
@@ -60,10 +59,9 @@ def _hit_effects(pairs: Pairs, context: Context, metric: Metric) -> Effects:
     effects = metric_losses(pairs, context, metric)
     if not len(effects.rows):
         return effects
-    sides = (pairs.source, pairs.followup)
     before, after = (
         np.array([metric.of(side[row].answers[0], side[row]) for row in effects.rows])
-        for side in sides
+        for side in (pairs.source, pairs.followup)
     )
     lost, gained = int((before > after).sum()), int((before < after).sum())
     note = f"first answers: {lost} users lost their hit, {gained} gained one, McNemar p="

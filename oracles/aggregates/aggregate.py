@@ -51,10 +51,8 @@ class Aggregate:
         """The number without the first user, without the second and so on, ``(n,)``."""
         if self.without_each is not None:
             return self.without_each(answered, context)
-        everyone = list(answered)
-        return [
-            self.of(everyone[:row] + everyone[row + 1 :], context) for row in range(len(everyone))
-        ]
+        rows = range(len(answered))
+        return [self.of([*answered[:row], *answered[row + 1 :]], context) for row in rows]
 
 
 def of_exposure(

@@ -7,18 +7,16 @@ invented item does not increase coverage.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.scores.metrics import leading
 from pytest_recsys_mt.requests import Recommendation
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 __all__ = ["Answered"]
 
@@ -42,15 +40,13 @@ class Exposure:
     @cached_property
     def shown(self) -> Integers:
         """Number of users to whom each item is recommended, ``(N,)``."""
-        counts: Integers = self.recommended.sum(axis=0)
-        return counts
+        return self.recommended.sum(axis=0)
 
     @cached_property
     def offered(self) -> Integers:
         """Number of users to whom each item is offered, ``(N,)``."""
         left_out: Integers = self.listed[self.all_but].sum(axis=0)
-        counts: Integers = self.listed.sum(axis=0) - left_out
-        counts += self.all_but.sum() - left_out
+        counts: Integers = self.listed.sum(axis=0) + self.all_but.sum() - 2 * left_out
         return counts
 
     @cached_property
@@ -113,6 +109,4 @@ def exposure(
 def _matrix(rows: Sequence[Sequence[int]], shape: tuple[int, int]) -> Matrix:
     ends = np.cumsum([0, *(len(row) for row in rows)])
     columns = np.array([column for row in rows for column in row], np.int64)
-    from scipy.sparse import csr_array
-
     return csr_array((np.ones(len(columns), np.int64), columns, ends), shape=shape)

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, quotients
 
 
 def item_coverage(
@@ -49,8 +49,7 @@ def item_coverage_without_each(exposure: Exposure) -> Floats:
     """`item_coverage` without each user, ``(n,)``; NaN if it is undefined."""
     shown = np.count_nonzero(exposure.shown) - exposure.shown_to_one
     offered = np.count_nonzero(exposure.offered) - exposure.offered_to_one
-    out: Floats = np.divide(shown, offered, out=np.full(len(shown), np.nan), where=offered > 0)
-    return out
+    return quotients(shown, offered)
 
 
 AGGREGATES = {

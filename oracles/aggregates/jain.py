@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import none_for_nan, of_ndcg
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, quotients
 
 
 def jain(values: ArrayLike) -> float | None:
@@ -35,11 +35,7 @@ def jain(values: ArrayLike) -> float | None:
 def jain_without_each(values: Floats) -> Floats:
     """`jain` without each user, ``(n,)``; NaN if it is undefined."""
     squares = np.array([float((np.delete(values**2, row)).sum()) for row in range(len(values))])
-    squares *= len(values) - 1
-    out: Floats = np.divide(
-        (values.sum() - values) ** 2, squares, out=np.full(len(values), np.nan), where=squares > 0
-    )
-    return out
+    return quotients((values.sum() - values) ** 2, squares * (len(values) - 1))
 
 
 AGGREGATES = {

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, quotients
 
 _CELLS = 4_000_000
 """Pairs of users in memory at a time."""
@@ -53,9 +53,7 @@ def oic_without_each(exposure: Exposure) -> Floats:
     """`oic` without each user, ``(n,)``; NaN if it is undefined."""
     shares, pairs = _by_user(exposure)
     # Every pair is counted for both of its users, so half of each sum is the sum over all pairs.
-    others, left = shares.sum() / 2 - shares, pairs.sum() / 2 - pairs
-    out: Floats = np.divide(others, left, out=np.full(len(left), np.nan), where=left > 0)
-    return out
+    return quotients(shares.sum() / 2 - shares, pairs.sum() / 2 - pairs)
 
 
 def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:

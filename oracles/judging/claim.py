@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
-from pytest_recsys_mt.verdict import Allowed, Status
+from pytest_recsys_mt.verdict import Allowed
 
 Promise = Allowed
 """The promise about the mean effect."""
@@ -32,18 +32,6 @@ class Claim:
             object.__setattr__(self, "slices", tuple(self.slices))  # claims are keys
 
 
-def decide(mean: Mean, claim: Claim, alpha: float) -> Status:
-    """Which side of the margin the mean effect is on, at error rate `alpha` per claim.
-
-    "Violated" is a test of the promise, "holds" one of its opposite (Schuirmann 1987 for "within": two one-sided tests).
-    If both tests reject, the claim with the smaller p-value wins.
-    """
-    against, for_ = p_value(mean, claim), p_value_of_opposite(mean, claim)
-    if against <= alpha or for_ <= alpha:
-        return "violated" if against < for_ else "holds"
-    return "inconclusive"
-
-
 def p_value(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise holds."""
     if claim.promise == "at most":
@@ -54,7 +42,7 @@ def p_value(mean: Mean, claim: Claim) -> float:
 
 
 def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
-    """P-value of the hypothesis that the promise does not hold."""
+    """P-value of the hypothesis that the promise does not hold; for "within" by two one-sided tests (Schuirmann 1987)."""
     if claim.promise == "within":
         return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
     opposite = mean.p_at_least if claim.promise == "at most" else mean.p_at_most

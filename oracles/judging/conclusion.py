@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, Promise, excess, nearest_limit
+from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import (
     MOST_HOLES,
     Effects,
@@ -47,14 +47,6 @@ OF_ALL = (
     "one, so declare a wider limit before the next run, or use other data"
 )
 """For a number of all users together: more users do not only narrow its bounds."""
-
-
-_LARGE: Mapping[Promise, Status] = {
-    "at most": "violated",
-    "at least": "holds",
-    "within": "violated",
-}
-"""The word that claims a large mean."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +243,7 @@ def _judged(
             f"temperature) or use a smaller margin"
         )
         return ("inconclusive", told), numbers
-    large = _LARGE[claim.promise]
+    large = "holds" if claim.promise == "at least" else "violated"  # what claims a large mean
     claimed = large in family.statuses or context.made_up
     if claimed and effects.unsure is not None and (why := effects.unsure()):
         return ("inconclusive", why), {**numbers, "p_value": None}
@@ -303,9 +295,8 @@ def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> t
 def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Slice, ...]:
     """All users and each group, as judged; what keeps all users from a claim keeps a group from it too."""
     found = []
-    everybody = (Group("", "all users", frozenset()), seen.effects)
+    members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
     shares = [1.0, *weights(len(seen.members))[1:]]
-    members = [everybody, *seen.members]
     for (group, effects), status, p, share in zip(
         members, family.statuses, family.p_values, shares, strict=True
     ):

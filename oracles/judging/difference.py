@@ -60,14 +60,14 @@ def paired_differences(
             raise Unscored(NO_ANSWER)
         return number(source, followup, context)
 
-    effects, differences = scored(difference, pairs.source, pairs.followup)
+    effects, (differences,) = scored(difference, pairs.source, pairs.followup)
     return replace(effects, effect=differences, reach=(-reach, reach))
 
 
 def scored(
-    number: Callable[..., float | tuple[float, ...]], *sides: Sequence[Asked]
+    number: Callable[..., float | tuple[float, ...]], *sides: Sequence[Asked], width: int = 1
 ) -> tuple[Effects, Floats]:
-    """The users who have a number, or several, and these numbers, ``(n, ...)``.
+    """The users who have as many numbers as `width` says, and these numbers, ``(width, n)``.
 
     `number` raises `NotApplicable` if it is not defined for a user, and `Unscored` if a user's answers have no number.
     """
@@ -89,7 +89,7 @@ def scored(
         not_applicable=not_applicable,
         errors=errors,
     )
-    return effects, np.array(numbers, np.float64)
+    return effects, np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
 
 
 def judge_agreement(

@@ -77,7 +77,11 @@ class Effects:
     def of(self, inside: NDArray[np.bool_], unknown: Collection[str]) -> Effects:
         """The effects of the scored users who are `inside`, ``(n,)``, and of those of `unknown_users` in `unknown`."""
         places = np.concatenate([[0], np.cumsum(inside)])
-        users = tuple(user for user in self.unknown_users if user in unknown)
+        left = [
+            (int(places[place]), user)
+            for place, user in zip(self.unknown, self.unknown_users, strict=True)
+            if user in unknown
+        ]
         return replace(
             self,
             rows=self.rows[inside],
@@ -85,12 +89,8 @@ class Effects:
             floor=None if self.floor is None else self.floor[inside],
             agreement=None if self.agreement is None else self.agreement[inside],
             shown=None if self.shown is None else self.shown[inside],
-            unknown=tuple(
-                int(places[place])
-                for place, user in zip(self.unknown, self.unknown_users, strict=True)
-                if user in unknown
-            ),
-            unknown_users=users,
+            unknown=tuple(place for place, _ in left),
+            unknown_users=tuple(user for _, user in left),
         )
 
 
@@ -295,11 +295,9 @@ class _Offer(NamedTuple):
 
 
 def _offer(asked: Asked, context: Context) -> _Offer:
-    request = asked.request
-    if request.candidates is None:
-        return _Offer(offered(asked, context), request.k)
-    items = {item.id for item in request.candidates}
-    return _Offer(items.__contains__, min(request.k, len(items)))
+    candidates, k = asked.request.candidates, asked.request.k
+    due = k if candidates is None else min(k, len({item.id for item in candidates}))
+    return _Offer(offered(asked, context), due)
 
 
 def _mean_over(

@@ -32,15 +32,29 @@ def pick(
     context: Context,
 ) -> tuple[Example, ...]:
     """Up to `WORST` users, the worst by their `excess` first, ``(n,)``, and up to `BEST` that keep the promise (at most 0)."""
-    order = np.argsort(-excess, kind="stable")
-    worst = order[:WORST]
+    worst = np.argsort(-excess, kind="stable")[:WORST]
     # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
-    rest = [place for place in best if place not in set(worst.tolist())][:BEST]
-    return tuple(
-        _example(effects, int(place), excess, source, followup, context)
-        for place in (*worst, *rest)
-    )
+    rest = [place for place in best if place not in worst][:BEST]
+    found = []
+    for place in (*worst, *rest):
+        row = int(effects.rows[place])
+        answer = 0 if effects.shown is None else int(effects.shown[place])
+        before, after = (_shown(side, row, answer, context) for side in (source, followup))
+        found.append(
+            Example(
+                user=(source or followup)[row].user,
+                source=before[0],
+                followup=after[0],
+                score=None if effects.agreement is None else float(effects.agreement[place]),
+                source_kinds=before[1],
+                followup_kinds=after[1],
+                keeps=bool(excess[place] <= 0),
+                source_asked=before[2],
+                followup_asked=after[2],
+            )
+        )
+    return tuple(found)
 
 
 def titles(
@@ -52,32 +66,6 @@ def titles(
         if item in items
         else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
         for item in ids
-    )
-
-
-def _example(
-    effects: Effects,
-    place: int,
-    excess: Floats,
-    source: Sequence[Asked],
-    followup: Sequence[Asked],
-    context: Context,
-) -> Example:
-    row = int(effects.rows[place])
-    answer = 0 if effects.shown is None else int(effects.shown[place])
-    side = (source or followup)[row]
-    before = _shown(source, row, answer, context)
-    after = _shown(followup, row, answer, context)
-    return Example(
-        user=side.user,
-        source=before[0],
-        followup=after[0],
-        score=None if effects.agreement is None else float(effects.agreement[place]),
-        source_kinds=before[1],
-        followup_kinds=after[1],
-        keeps=bool(excess[place] <= 0),
-        source_asked=before[2],
-        followup_asked=after[2],
     )
 
 

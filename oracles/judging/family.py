@@ -48,7 +48,8 @@ def judge_family(
 ) -> Family:
     """Judge all users and each group, by the estimates of their mean effects; None if nobody was scored.
 
-    `capped` are the same means for ``holds``. Where few users lose much, both claims can be true: ``violated`` is made.
+    Of two claims that could be made, that with the smaller p-value is. `capped` are the same means for ``holds``. Where
+    few users lose much, both claims can be true: ``violated`` is made.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
     opposite = [

@@ -97,11 +97,10 @@ def _mean(seen: Seen, of: tuple[str, str] | None) -> float:
 def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float]) -> tuple[float, float, int]:
     """The mean, its standard error over fits, and the number of fits."""
     variance, fits = 0.0, 0
-    sides = (
+    for without in (
         [dataclasses.replace(pairs, source=less) for less in _without_each(pairs.source)],
         [dataclasses.replace(pairs, followup=less) for less in _without_each(pairs.followup)],
-    )
-    for without in sides:
+    ):
         means = [mean(less) for less in without]
         number, centre = len(means), sum(means) / len(means)
         variance += (number - 1) / number * sum((each - centre) ** 2 for each in means)

@@ -1,7 +1,5 @@
 """Judges a claim about the answers of one side, or of two."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from functools import partial
@@ -72,7 +70,7 @@ def compare(
             together = seen(pairs, noisy)
             ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
             if ends or is_settled(claim, together, noisy, everybody):
-                return Anew(verdict_of(claim, relation, together, noisy), changed)
+                return verdict_of(claim, relation, together, noisy), changed
             asked = next_step(asked, everybody)
         return None
 

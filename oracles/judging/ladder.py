@@ -3,9 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Protocol
 
-from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.answers import Choices, Context, Pairs, Sample
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
@@ -25,20 +24,8 @@ _LONGEST = 80
 """Characters of a quoted answer."""
 
 
-class Tally(Protocol):
-    """Answers of which some could not be read."""
-
-    @property
-    def silent(self) -> tuple[Recommendation, ...]:
-        """Those answers, or the first of them."""
-
-    @property
-    def unreadable(self) -> int:
-        """Their number."""
-
-    @property
-    def answers(self) -> int:
-        """The number of all answers."""
+Tally = Sample | Pairs | Choices
+"""Answers of which some could not be read."""
 
 
 def without_verdict(
@@ -101,13 +88,14 @@ def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, ob
         {"text": (answer.text or "")[:_SHOWN], "how": answer.how[:_SHOWN]}
         for answer in _different(tally)
     ]
-    found = {
-        "answers": tally.unreadable,
-        "of": tally.answers,
-        "texts": shown,
-        "users": dict(users),
+    return {
+        "unreadable": {
+            "answers": tally.unreadable,
+            "of": tally.answers,
+            "texts": shown,
+            "users": dict(users),
+        }
     }
-    return {"unreadable": found}
 
 
 def _different(tally: Tally) -> list[Recommendation]:
@@ -152,10 +140,9 @@ def counted(reasons: Mapping[str, int]) -> str:
     sums = Counter[str]()
     for reason, count in sorted(reasons.items()):
         sums[shapes.setdefault(_QUOTED.sub("", reason), reason)] += count
-    reasons = sums
-    if len(reasons) > MANY_REASONS:
-        frequent = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
-        others = sum(reasons.values()) - sum(count for _, count in frequent)
-        more = len(reasons) - MANY_REASONS
+    if len(sums) > MANY_REASONS:
+        frequent = sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
+        others = sums.total() - sum(count for _, count in frequent)
+        more = len(sums) - MANY_REASONS
         return f"{counted(dict(frequent))}, {more} other reasons ({others})"
-    return ", ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
+    return ", ".join(f"{reason} ({count})" for reason, count in sorted(sums.items()))

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value
+from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import follow_ups_failed, places_of
+from pytest_recsys_mt.oracles.judging.family import judge_family
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
     unread_counts,
@@ -16,9 +17,6 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 )
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.verdict import Verdict
-
-Promise = Literal["above", "at most"]
-"""The promise about a mean: above the limit, or at most the limit."""
 
 
 def _missed(*sides: Choices) -> set[str]:
@@ -38,7 +36,7 @@ def begun(
     details: Mapping[str, object] | None,
     column: bool = True,
 ) -> tuple[dict[str, Any], Verdict | None]:
-    """The details of the verdict, which may have no `column`, and the verdict itself if there is nothing to judge.
+    """The details of the verdict, which may have no `column`, and the reported verdict if there is nothing to judge.
 
     There may be no questions, too many failed calls, or too many missed answers.
     """
@@ -61,7 +59,7 @@ def begun(
     if found is None:
         return told, None
     status, reason = found
-    return told, Verdict(
+    verdict = Verdict(
         status,
         oracle,
         sides[-1].label,
@@ -70,6 +68,7 @@ def begun(
         reason=reason,
         details=told,
     )
+    return told, context.report(verdict)
 
 
 def judged(
@@ -81,10 +80,11 @@ def judged(
     context: Context,
     **fields: Any,
 ) -> Verdict:
-    """The verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
+    """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
-    claim = Claim(oracle, "at least" if promise == "above" else "at most", limit)
-    status = decide(mean, claim, context.alpha)
+    claim = Claim(oracle, promise, limit)
+    family = judge_family(claim, [mean], context.alpha)
+    status = family.statuses[0]
     reason = fields.pop("reason", "")
     failed = {name for side in sides for name in side.failed}
     if status == "inconclusive":
@@ -92,16 +92,17 @@ def judged(
             f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
         )
         reason = "; ".join(filter(None, (reason, bounds)))
-    return Verdict(
+    verdict = Verdict(
         status,
         oracle,
         interval=(low, high),
-        p_value=p_value(mean, claim),
+        p_value=family.p_value,
         reason=reason,
-        allowed=claim.promise,
+        allowed=promise,
         errors=len(failed),
         **{"relation": sides[-1].label, **fields},
     )
+    return context.report(verdict)
 
 
 def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:

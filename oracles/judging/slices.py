@@ -13,6 +13,7 @@ from types import MappingProxyType
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
+from pytest_recsys_mt.oracles.scores.popularity_scores import own_items
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
 
@@ -151,17 +152,16 @@ def _own(slicing: Callable[[Request], str], name: str, where: str, request: Requ
 
 def _activity(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """How many interactions are known of a user: the thirds ``light``, ``medium`` and ``heavy``."""
-    return _parts([len(_past(asked)) for asked in users], ("light", "medium", "heavy"))
+    return _parts([len(own_items(asked)) for asked in users], ("light", "medium", "heavy"))
 
 
 def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """The most frequent genre of the user's past."""
     found = []
     for asked in users:
-        items = [context.items[item] for item in _past(asked) if item in context.items]
+        items = [context.items[item] for item in own_items(asked) if item in context.items]
         genres = Counter(genre for item in items for genre in item.attributes.get("genres", ()))
-        most = min(genres.items(), key=lambda each: (-each[1], each[0]), default=(UNKNOWN, 0))
-        found.append(str(most[0]))
+        found.append(str(min(genres, key=lambda each: (-genres[each], each), default=UNKNOWN)))
     return found
 
 
@@ -180,7 +180,7 @@ def _taste(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """The mean popularity of the user's past: the halves ``niche`` and ``mainstream``."""
     counts = context.popularity
     return _parts(
-        [_mean([math.log1p(counts.get(item, 0)) for item in _past(asked)]) for asked in users],
+        [_mean([math.log1p(counts.get(item, 0)) for item in own_items(asked)]) for asked in users],
         ("niche", "mainstream"),
     )
 
@@ -189,10 +189,6 @@ SLICINGS = MappingProxyType(
     {"activity": _activity, "genre": _genre, "ratings": _ratings, "taste": _taste}
 )
 """The built-in slicings; their docstrings say what they go by."""
-
-
-def _past(asked: Asked) -> Sequence[str]:
-    return asked.past or [rating.item.id for rating in asked.request.history]
 
 
 def _mean(values: Sequence[float]) -> float | None:

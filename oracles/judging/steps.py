@@ -1,7 +1,5 @@
 """Asks users step by step, until a verdict is clear."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterator

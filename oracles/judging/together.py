@@ -9,7 +9,6 @@ otherwise depend on that declaration, and with other seeds if each replicate is 
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
@@ -31,14 +30,9 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
     return dataclasses.replace(effects, note="; ".join(filter(None, (effects.note, note))))
 
 
-@dataclass(frozen=True)
-class Anew:
-    """The verdict on answers to both sides that were asked again, together; if deterministic, on both answers to each."""
-
-    verdict: Verdict
-    changed: int = (
-        0  # users who got another answer to the same request, although it should be equal
-    )
+Anew = tuple[Verdict, int]
+"""The verdict on answers to both sides that were asked again, together; if deterministic, on both answers to each. And
+how many users got another answer to the same request, although it should be equal."""
 
 
 def confirmed(
@@ -75,7 +69,7 @@ def confirmed(
         return withdrawn(verdict, reason) if apart else verdict
     if again is None:
         return verdict
-    other = again.verdict
+    other, changed_users = again
     first, second = _of_the_same_users(verdict, other)
     if second.estimate is None or second.interval is None:
         reason = f"asked {when}, then again together: {other.reason}"
@@ -84,7 +78,7 @@ def confirmed(
         if second.status == difference:
             return other
         reason = (
-            f"{CHANGED}: {again.changed} of {other.users} users got another answer to the same request"
+            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request"
             f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
             f"declares itself deterministic; with this noise, D is {second.estimate:.3f}"
         )

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, difference_span
 
-_NAME = "log_popularity_difference"
-
 
 def log_popularity_difference(
     recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error"
@@ -32,8 +30,8 @@ def log_popularity_difference(
         consumed: Popularity of each item of the user, ``(n,)``, n at least 1.
         zero: How to treat items without interactions; see `popularity.Zero`.
     """
-    ours = scores(_NAME, "recommended", recommended, zero)
-    theirs = scores(_NAME, "consumed", consumed, zero)
+    ours = scores("log_popularity_difference", "recommended", recommended, zero)
+    theirs = scores("log_popularity_difference", "consumed", consumed, zero)
     return float(np.log(ours).mean() - np.log(theirs).mean())
 
 

@@ -37,11 +37,6 @@ class _Facts:
     def __hash__(self) -> int:
         return hash((id(self.items), id(self.popularity)))
 
-    def counts(self) -> dict[str, int]:
-        """Training interactions of every item of the catalogue, 0 included."""
-        everything = dict.fromkeys([*self.items, *self.popularity])
-        return {item: self.popularity.get(item, 0) for item in everything}
-
 
 def popularity_groups(
     popularity: Mapping[str, int], groups: int = 5, threshold: Threshold = "rank"
@@ -112,7 +107,8 @@ def long_tail(
 
 @lru_cache(maxsize=12)
 def _of_catalogue(facts: _Facts, made: Callable[..., Any], how: tuple[Any, ...]) -> Any:
-    return made(facts.counts(), *how)
+    items = [*facts.items, *facts.popularity]
+    return made({item: facts.popularity.get(item, 0) for item in items}, *how)
 
 
 def by_popularity(context: Context) -> tuple[str, ...]:

@@ -8,8 +8,6 @@ from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, extremes
 
-_NAME = "popularity_lift"
-
 
 def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
@@ -26,8 +24,8 @@ def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero =
         >>> round(popularity_lift(recommended=[90, 80], consumed=[90, 5]), 2)
         0.79
     """
-    ours = scores(_NAME, "recommended", recommended, zero).mean()
-    theirs = scores(_NAME, "consumed", consumed, zero).mean()
+    ours = scores("popularity_lift", "recommended", recommended, zero).mean()
+    theirs = scores("popularity_lift", "consumed", consumed, zero).mean()
     return float((ours - theirs) / theirs)
 
 

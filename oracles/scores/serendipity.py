@@ -57,7 +57,6 @@ def unexpectedness(items: Sequence[str], popular: Collection[str], places: int) 
 
 
 def _popular(asked: Asked, context: Context, depth: int) -> list[str]:
-    """The list of the most popular items, from the same offer."""
     candidates = asked.request.candidates
     if candidates is not None:
         ids = dict.fromkeys(item.id for item in candidates)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.list_scores import unit
+from pytest_recsys_mt.oracles.scores.metrics import places
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
 from pytest_recsys_mt.oracles.scores.slots import (
     Slot,
     offer_of,
     slot_depth,
-    slots_counted,
     slots_of,
 )
 from pytest_recsys_mt.requests import Recommendation
@@ -24,7 +24,7 @@ def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str],
 
         def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
             slots = slots_of(answer, asked, context)
-            counted = slots_counted(slots, name, asked, depth)
+            counted = len(slots) if depth == "full" else places(name, asked, depth)
             return (share(slots, counted) if counted else None), 0
 
         return of, unit

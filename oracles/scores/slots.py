@@ -11,13 +11,10 @@ from typing import Literal
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.scores.metrics import depth_of, places
+from pytest_recsys_mt.oracles.scores.metrics import depth_of
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
 
 __all__ = ["Slot", "slots_of"]
-
-Depth = int | Literal["full"] | None
-"""How many slots of every answer count: a number, all its slots (``full``), or as many as requested (None)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,8 @@ def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) ->
     return sum(fits(slot) for slot in slots[:depth]) / depth
 
 
-def slot_depth(name: str) -> Depth:
-    """The depth after the @ of a name."""
+def slot_depth(name: str) -> int | Literal["full"] | None:
+    """How many slots of every answer count, after the @ of a name: all of them (``full``), or as many as requested (None)."""
     depth = name.partition("@")[2]
     if depth == "full":
         return "full"
@@ -78,11 +75,6 @@ def slot_depth(name: str) -> Depth:
         return depth_of(name)
     except OracleError as error:
         raise OracleError(f"{error}; or 'full' for all slots of the answer") from None
-
-
-def slots_counted(slots: Sequence[Slot], name: str, asked: Asked, depth: Depth) -> int:
-    """The number of slots that a share is computed over."""
-    return len(slots) if depth == "full" else places(name, asked, depth)
 
 
 def offer_of(asked: Asked, context: Context) -> Collection[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, quotients
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, count_pairs, pairs_of
 
 
@@ -38,13 +38,11 @@ def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
 
 def _tau_b(chunk: Chunk) -> Floats:
     counts = count_pairs(chunk)
-    pairs = pairs_of(counts.union)
+    pairs = pairs_of(counts.a_only + chunk.b_length)  # of the union
     # A list ties its missing items.
     untied_a, untied_b = pairs - pairs_of(counts.b_only), pairs - pairs_of(counts.a_only)
     difference = untied_a + untied_b - pairs - 2 * counts.discordant
-    out = np.full(len(pairs), np.nan)
-    np.divide(difference, np.sqrt(untied_a * untied_b.astype(np.float64)), out=out, where=pairs > 0)
-    return out
+    return quotients(difference, np.sqrt(untied_a * untied_b.astype(np.float64)))
 
 
 def _similarity(chunk: Chunk) -> Floats:

@@ -4,7 +4,7 @@ Two lists of k items are compared rank by rank, in `k` vectorised steps over a c
 ``(k, pairs)`` stay in the processor's cache. The chunk size limits the memory beyond arguments and result.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,26 +29,25 @@ class Chunk:
 
 def by_chunk(a: ArrayLike, b: ArrayLike, kernel: Callable[[Chunk], Floats]) -> Floats:
     """Apply `kernel` to pairs of lists, as in `rbo`, a chunk at a time; NaN for pairs of which one list is empty."""
-    left, right = _lists("a", a), _lists("b", b)
-    if len(left) != len(right):
+    a, b = _lists("a", a), _lists("b", b)
+    if len(a) != len(b):
         raise OracleError(
             f"a and b contain the two lists of each pair, so they need equally many rows, "
-            f"got {len(left)} and {len(right)}"
+            f"got {len(a)} and {len(b)}"
         )
-    out = np.full(len(left), np.nan)
-    for rows, chunk in _chunks(left, right):
-        full = (chunk.a_length > 0) & (chunk.b_length > 0)
+    out = np.full(len(a), np.nan)
+    depth = max(a.shape[1], b.shape[1], 1)
+    size = max(256, _CHUNK_CELLS // depth)
+    for start in range(0, len(a), size):
+        rows = slice(start, start + size)
+        left, left_length = _rank_major("a", a[rows], depth, -1)
+        right, right_length = _rank_major("b", b[rows], depth, -2)
+        full = (left_length > 0) & (right_length > 0)
         if full.all():
-            out[rows] = kernel(chunk)
+            out[rows] = kernel(Chunk(left, right, left_length, right_length))
         elif full.any():
-            out[rows][full] = kernel(
-                Chunk(
-                    chunk.a[:, full],
-                    chunk.b[:, full],
-                    chunk.a_length[full],
-                    chunk.b_length[full],
-                )
-            )
+            chunk = Chunk(left[:, full], right[:, full], left_length[full], right_length[full])
+            out[rows][full] = kernel(chunk)
     return out
 
 
@@ -82,7 +81,6 @@ class PairCounts:
 
     a_only: Integers
     b_only: Integers
-    union: Integers
     discordant: Integers
 
 
@@ -120,7 +118,6 @@ def count_pairs(chunk: Chunk) -> PairCounts:
     return PairCounts(
         a_only=a_only,
         b_only=b_only,
-        union=a_only + b_length,
         discordant=inversions + a_ahead + b_ahead + a_only * b_only,
     )
 
@@ -138,16 +135,6 @@ def _lists(name: str, values: ArrayLike) -> NDArray[Any]:
             f"got {array.dtype} of shape {array.shape}"
         )
     return array
-
-
-def _chunks(a: NDArray[Any], b: NDArray[Any]) -> Iterator[tuple[slice, Chunk]]:
-    depth = max(a.shape[1], b.shape[1], 1)
-    size = max(256, _CHUNK_CELLS // depth)
-    for start in range(0, len(a), size):
-        rows = slice(start, start + size)
-        left, left_length = _rank_major("a", a[rows], depth, -1)
-        right, right_length = _rank_major("b", b[rows], depth, -2)
-        yield rows, Chunk(left, right, left_length, right_length)
 
 
 def _rank_major(

@@ -76,8 +76,7 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
         # that depends on the user, and a bettor who chooses between ways could use it.
         sums = np.zeros_like(gains)
         np.cumsum(gains[..., :-1] ** power, axis=-1, out=sums[..., 1:])
-        mean: Floats = (prior * imagined + sums) / users
-        return mean
+        return (prior * imagined + sums) / users
 
     mean, square = before(1, hoped), before(2, hoped**2 + spread**2)
     # If few users lose much, a stake from the variance alone is too bold for any growth. The third term of
@@ -145,9 +144,8 @@ class Bets(Mean):
         self.estimate = float(effects.mean())
         self.low, self.high = low, high
         self._scale, self._wide = (high - low) or 1.0, wide
-        places = list(unknown)
-        self._least = np.insert(effects, places, low)
-        self._most = np.insert(effects, places, high)
+        self._least = np.insert(effects, list(unknown), low)
+        self._most = np.insert(effects, list(unknown), high)
 
     def lower(self, alpha: float) -> float:
         return self._hull(self._above, self.low, alpha)
@@ -160,7 +158,6 @@ class Bets(Mean):
         return math.exp(-float(self._above(np.array([value]))[0]))
 
     def p_at_least(self, value: float) -> float:
-        """1 over the largest capital so far."""
         return math.exp(-float(self._below(np.array([value]))[0]))
 
     def p_within(self, value: float) -> float:

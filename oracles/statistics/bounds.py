@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
+from scipy.special import bdtr, bdtrc, betaincinv
+
 
 class Mean(Protocol):
     """The estimate of all users' mean effect from the users in the sample."""
@@ -56,27 +58,19 @@ class Rate(Mean):
         self._least, self._most, self._users = count, count + unknown, users + unknown
 
     def lower(self, alpha: float) -> float:
-        from scipy.special import betaincinv
-
         count, users = self._least, self._users
         return 0.0 if count == 0 else float(betaincinv(count, users - count + 1, alpha))
 
     def upper(self, alpha: float) -> float:
-        from scipy.special import betaincinv
-
         count, users = self._most, self._users
         return 1.0 if count == users else float(betaincinv(count + 1, users - count, 1 - alpha))
 
     def p_at_most(self, value: float) -> float:
-        from scipy.special import bdtrc
-
         if not 0 <= value <= 1:  # no rate is there
             return float(value > 1)
         return 1.0 if self._least == 0 else float(bdtrc(self._least - 1, self._users, value))
 
     def p_at_least(self, value: float) -> float:
-        from scipy.special import bdtr
-
         if not 0 <= value <= 1:  # no rate is there
             return float(value < 0)
         return float(bdtr(self._most, self._users, value))

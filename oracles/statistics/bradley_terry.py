@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -167,8 +168,6 @@ def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
 
 
 def _connected(table: Floats, names: Sequence[str] | None) -> None:
-    from scipy.sparse.csgraph import connected_components
-
     count, group = connected_components(table > 0, directed=True, connection="strong")
     if count > 1:
         names = names or [str(number) for number in range(len(table))]

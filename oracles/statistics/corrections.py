@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
+from scipy.stats import false_discovery_control
+
 
 def holm(p_values: Sequence[float], weights: Sequence[float] = ()) -> list[float]:
     """Holm's step-down adjustment: reject if the adjusted p is at most alpha.
@@ -29,10 +31,4 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
     """
-    adjusted = [0.0] * len(p_values)
-    smallest = 1.0
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    for rank, place in reversed(list(enumerate(order, start=1))):
-        smallest = min(smallest, p_values[place] * (len(p_values) / rank))
-        adjusted[place] = smallest
-    return adjusted
+    return [float(p) for p in false_discovery_control(p_values)]

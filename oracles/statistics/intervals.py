@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binomtest, bootstrap
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
@@ -43,8 +44,6 @@ def rate_interval(
             f"rate_interval: users must be at least 1, and count must lie between 0 and users, got "
             f"count={count!r} of users={users!r}"
         )
-    from scipy.stats import binomtest
-
     low, high = binomtest(count, users).proportion_ci(confidence, method)
     return float(low), float(high)
 
@@ -97,8 +96,6 @@ def cluster_bootstrap(
     if np.ptp(sums / sizes) == 0:
         mean = float(numbers.mean())
         return mean, mean
-    from scipy.stats import bootstrap
-
     found = bootstrap(
         (sums, sizes),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),

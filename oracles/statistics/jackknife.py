@@ -14,6 +14,7 @@ reports call these bounds approximate.
 import math
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -60,11 +61,7 @@ class Jackknife(Mean):
         return 0.0 if value > self._high else self._below((self.estimate - value) / self._error)
 
     def _quantile(self, alpha: float) -> float:
-        from scipy.special import stdtrit
-
         return float(stdtrit(self._freedom, 1 - alpha))
 
     def _below(self, t: float) -> float:
-        from scipy.special import stdtr
-
         return float(stdtr(self._freedom, t))

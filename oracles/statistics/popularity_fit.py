@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+from scipy.special import erfc, log_ndtr, ndtr
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -83,10 +85,12 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     shape = float(1 / beyond.mean())
     mean, deviation = float(logs.mean()), float(logs.std())
     standard = (logs - mean) / deviation
-    whole = bool((values == np.round(values)).all())
-    z, p_value = _vuong(_rounded_ratios(values) if whole else _exact_ratios(logs))
-    from scipy.special import ndtr
-
+    if (values == np.round(values)).all():
+        ratios = _rounded_ratios(values)
+    else:  # log-likelihood ratios, Pareto against log-normal
+        lognormal = -(standard**2) / 2 - math.log(deviation * math.sqrt(2 * math.pi))
+        ratios = math.log(shape) - shape * beyond - lognormal
+    z = float(ratios.sum() / (ratios.std() * math.sqrt(len(ratios))))
     return PopularityFit(
         items=len(values),
         pareto_shape=shape,
@@ -95,7 +99,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
         lognormal_deviation=deviation,
         lognormal_distance=_distance(ndtr(standard), values),
         z=z,
-        p_value=p_value,
+        p_value=float(erfc(abs(z) / math.sqrt(2))),
     )
 
 
@@ -107,21 +111,8 @@ def _distance(fitted: Floats, values: Floats) -> float:
     return float(max(np.abs(fitted - upto).max(), np.abs(fitted - below).max()))
 
 
-def _exact_ratios(logs: Floats) -> Floats:
-    """Log-likelihood ratios, Pareto against log-normal, of values given by their sorted logarithms."""
-    beyond = logs - logs[0]
-    shape = 1 / beyond.mean()
-    standard = (logs - logs.mean()) / logs.std()
-    pareto = math.log(shape) - shape * beyond
-    lognormal: Floats = -(standard**2) / 2 - math.log(logs.std() * math.sqrt(2 * math.pi))
-    ratios: Floats = pareto - lognormal
-    return ratios
-
-
 def _rounded_ratios(values: Floats) -> Floats:
-    """As `_exact_ratios`, for values rounded to whole numbers; both distributions start at the least - 0.5."""
-    from scipy.special import log_ndtr, ndtr
-
+    """Log-likelihood ratios, Pareto against log-normal, of rounded values; both start at the least value - 0.5."""
     start = values[0] - 0.5
     low, high = np.log(values - 0.5), np.log(values + 0.5)
 
@@ -148,18 +139,9 @@ def _rounded_ratios(values: Floats) -> Floats:
 
 def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
     """The arguments that minimise the sum of some terms."""
-    from scipy.optimize import minimize
 
     def total(at: Floats) -> float:
         return float(terms(at).sum())
 
     found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
     return tuple(float(x) for x in found.x)
-
-
-def _vuong(ratios: Floats) -> tuple[float, float]:
-    """The statistic of Vuong's test from log-likelihood ratios, and its two-sided p-value."""
-    from scipy.special import erfc
-
-    z = float(ratios.sum() / (ratios.std() * math.sqrt(len(ratios))))
-    return z, float(erfc(abs(z) / math.sqrt(2)))

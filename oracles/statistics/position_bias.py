@@ -11,9 +11,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import chisquare
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.oracles.arrays import Floats
 
 __all__ = ["chosen_places_test", "position_test"]
 
@@ -56,9 +57,10 @@ def position_test(
             f"position_test: every value must be a finite number and needs its group, got values of "
             f"shape {numbers.shape} and {len(places)} groups"
         )
-    if users is not None and len(users) != len(numbers):
+    owners: Sequence[Hashable] = [0] * len(numbers) if users is None else users
+    if len(owners) != len(numbers):
         raise OracleError(
-            f"position_test: every value needs its user, got {len(users)} for {len(numbers)}"
+            f"position_test: every value needs its user, got {len(owners)} for {len(numbers)}"
         )
     if len(names) < 2 or draws < 1:
         raise OracleError(
@@ -75,7 +77,8 @@ def position_test(
     # Sums of the same numbers in another order differ in their last digits; they count as equal.
     limit = observed - 1e-9 * float(((numbers - numbers.mean()) ** 2).sum())
     rng = np.random.default_rng(seed)
-    whose = np.zeros(len(numbers), np.int64) if users is None else _numbered(users)
+    known: dict[Hashable, int] = {}
+    whose = np.array([known.setdefault(owner, len(known)) for owner in owners])
     rows = np.argsort(whose, kind="stable")
     dealt = np.empty_like(numbers)
     reached = 0
@@ -109,12 +112,5 @@ def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, floa
             f"chosen_places_test: places must lie between 0 and {offered - 1}, for {offered} candidates "
             f"(at least 2), got {list(places)!r}"
         )
-    from scipy.stats import chisquare
-
     found = chisquare(np.bincount(chosen, minlength=offered))
     return float(found.statistic), float(found.pvalue)
-
-
-def _numbered(users: Sequence[Hashable]) -> Integers:
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(user, len(numbers)) for user in users], np.int64)

@@ -35,8 +35,7 @@ def q_score(win: float, tie: float, lose: float) -> float:
         At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no
         comparison.
     """
-    counts = {"win": win, "tie": tie, "lose": lose}
-    for name, count in counts.items():
+    for name, count in (("win", win), ("tie", tie), ("lose", lose)):
         if not (math.isfinite(count) and count >= 0):
             raise OracleError(f"q_score: {name} must be a number of at least 0, got {count!r}")
     if lose + tie == 0:
@@ -117,5 +116,4 @@ def _drawn(counts: Floats, rng: np.random.Generator, draws: int) -> Floats:
         win, tie, lose = (times @ counts).T
         with np.errstate(divide="ignore", invalid="ignore"):
             parts.append((win + tie) / (lose + tie))
-    out: Floats = np.concatenate(parts)
-    return out
+    return np.concatenate(parts)

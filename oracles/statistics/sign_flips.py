@@ -67,8 +67,7 @@ def sign_flip_test(
         shape = (min(step, draws - start), users)
         signs = rng.integers(0, 2, size=shape, dtype=np.int8) * np.float64(2) - 1
         reached += (_statistic(signs @ columns, alternative) >= limit).sum(axis=0)
-    p: Floats = (reached + 1) / (draws + 1)
-    return p
+    return (reached + 1) / (draws + 1)
 
 
 def _statistic(sums: Floats, alternative: Alternative) -> Floats:

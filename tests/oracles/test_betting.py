@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.claim import Claim, decide, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.judging.claim import Claim, p_value, p_value_of_opposite
+from pytest_recsys_mt.oracles.judging.family import judge_family
 from pytest_recsys_mt.oracles.statistics.betting import (
     Bets,
     log_capital,
@@ -141,7 +142,8 @@ def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:
     mean, claim = Bets(effects, LOW, HIGH), Claim("", "at most", 0.05)
     both = p_value(mean, claim), p_value_of_opposite(mean, claim)
     assert max(both) <= ALPHA
-    assert decide(mean, claim, ALPHA) == ("violated" if both[0] < both[1] else "holds")
+    stronger = "violated" if both[0] < both[1] else "holds"
+    assert judge_family(claim, [mean], ALPHA).statuses == [stronger]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,8 @@ def test_the_stronger_of_two_claims_is_made_where_users_say_both() -> None:
 )  # fmt: skip
 def test_each_promise_is_decided_on_its_side(promise: str, mean: float, status: str) -> None:
     claim = Claim("", promise, 0.06)  # type: ignore[arg-type]
-    assert decide(Bets(drawn(mean, 0.12), LOW, HIGH), claim, ALPHA) == status
+    bets = Bets(drawn(mean, 0.12), LOW, HIGH)
+    assert judge_family(claim, [bets], ALPHA).statuses == [status]
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.9])

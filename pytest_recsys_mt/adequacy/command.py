@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import Dose
 
+
+import base64
+import hashlib
+
+from pytest_recsys_mt.adequacy.document import Adequacy
+from pytest_recsys_mt.adequacy.lines import advice, effect_text, score_text, to_add
+from pytest_recsys_mt.errors import MissingExtraError
+from pytest_recsys_mt.sanitize import clean
+
 DESCRIPTION = """\
 Run your tests on your recommender once without a fault and once with each of many planted faults, and say which of
 them the tests find. All further arguments go to pytest: recsys-mt mutate tests/ --recsys-model=bm25 -k ratings
@@ -88,7 +97,7 @@ def mutated(given: argparse.Namespace) -> int:
         print(*fault_lines(chosen), sep="\n")
         return 0
     if given.html is not None:
-        from pytest_recsys_mt.adequacy.page import require_jinja
+        from pytest_recsys_mt.adequacy.command import require_jinja
 
         require_jinja()
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
@@ -105,7 +114,7 @@ def mutated(given: argparse.Namespace) -> int:
     if given.json is not None:
         _write(given.json, json.dumps(found, indent=1) + "\n")
     if given.html is not None:
-        from pytest_recsys_mt.adequacy.page import render
+        from pytest_recsys_mt.adequacy.command import render
 
         _write(given.html, render(found))
     print(*lines(found), sep="\n")
@@ -164,3 +173,51 @@ def _share(text: str) -> float:
     if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1, such as 0.95")
     return share
+
+
+TEMPLATE = Path(__file__).parent / "templates" / "adequacy.html.j2"
+
+MARKS = {"killed": "✕", "survived": "·", "unclear": "?"}
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8885; --good: #1a7f37; --bad: #cf222e; --open: #9a6700; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; font-size: .85rem; display: block; overflow-x: auto; }
+th, td { border: 1px solid var(--line); padding: .15rem .4rem; text-align: left; }
+td.cell, th.test { text-align: center; }
+.killed { color: var(--good); } .survived { color: var(--bad); } .unclear { color: var(--open); }
+pre { border: 1px solid var(--line); padding: .7rem; overflow-x: auto; }
+.score { font-size: 1.2rem; } li { margin: .3rem 0; }
+"""
+
+
+def require_jinja() -> None:
+    """Check that the library that fills the page is installed."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the HTML page needs Jinja2 ({error}); install it with: pip install 'pytest-recsys-mt[html]'"
+        ) from error
+
+
+def render(found: Adequacy) -> str:
+    """The page of a document. The same document gives the same page."""
+    require_jinja()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    return made.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        found=clean(found),
+        marks=MARKS,
+        score_text=score_text,
+        effect_text=effect_text,
+        to_add=to_add,
+        advice=advice,
+        style=Markup(STYLE),  # ours, not the user's
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+    )

@@ -5,16 +5,20 @@
   metadata: directors, cast, genres and loglines, by name and year.
 * Pictures of items (``posters/17.jpg``), and their descriptions by a multimodal model, one a line:
   ``{"item": "17", "description": "A red square."}``.
-* `berkeley`: pictures and colours of products.
+* Amazon Berkeley Objects: pictures and colours of products, unpacked in the folder of the reviews, as
+  https://amazon-berkeley-objects.s3.amazonaws.com/README.md describes them. The first listing of a product counts, and
+  the others fill in what it lacks.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.datasets import berkeley, metadata
+from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.json_lines import records
 from pytest_recsys_mt.datasets.metadata import item_key, names_in, title_key
@@ -94,9 +98,85 @@ def with_pictures(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]
     }
 
 
+_ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
+
+
+def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
+    """A catalogue with the facts of the Berkeley objects.
+
+    Items with a listing gain ``colour`` and ``image`` (the path of an existing file), and, where
+    missing, a title, ``brand`` and ``categories``.
+    """
+    listings: dict[str, dict[str, Any]] = {}
+    for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
+        for number, record in records(path, json.loads, _ID, items):
+            key = record.get("item_id")
+            if not isinstance(key, str):
+                raise DataError(f"{str(path)!r}, line {number}: the listing has no item_id")
+            if key in items:
+                listings[key] = {**_facts(record), **listings.get(key, {})}
+    wanted = {facts["picture"] for facts in listings.values() if "picture" in facts}
+    pictures = _pictures(folder / "images", wanted)
+    return {key: _with(item, listings.get(key, {}), pictures) for key, item in items.items()}
+
+
+def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
+    nodes = record.get("node")
+    node = nodes[0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], dict) else {}
+    picture = record.get("main_image_id")
+    facts = {
+        "title": _value(record.get("item_name")),
+        "brand": _value(record.get("brand")),
+        "colour": _value(record.get("color")),
+        "categories": tuple(
+            part.strip()
+            for part in str(node.get("node_name") or "").split("/")
+            if part.strip() and part.strip() != "Categories"
+        ),
+        "picture": picture if isinstance(picture, str) else "",
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _value(values: Any) -> str:
+    """The value of a field: the first one in English, or else the first."""
+    texts = [each for each in values or () if isinstance(each, dict)]
+    texts.sort(key=lambda each: not str(each.get("language_tag", "")).startswith("en"))
+    return next((text for each in texts if (text := str(each.get("value") or "").strip())), "")
+
+
+def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) -> Item:
+    found = {name: facts[name] for name in ("brand", "colour", "categories") if name in facts}
+    picture = pictures.get(facts.get("picture", ""))
+    if picture is not None:
+        found["image"] = str(picture)
+    title = item.title or facts.get("title", "")
+    return replace(item, title=title, attributes={**found, **item.attributes})
+
+
+def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
+    table = folder / "metadata" / "images.csv.gz"
+    if not wanted or not table.is_file():
+        return {}
+    rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
+    rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())
+    places = rows.frame["path"].map(Path)
+    rows.refuse(
+        places.map(lambda place: ".." in place.parts or place.is_absolute()).to_numpy(dtype=bool),
+        lambda row: f"the path {rows.cell('path', row)!r} leaves the folder",
+    )
+    found: dict[str, Path] = {}
+    for key, place in zip(rows.frame["image"], places, strict=True):
+        files = ((folder / size / place).resolve() for size in ("original", "small"))
+        file = next(filter(Path.is_file, files), None)
+        if file is not None:
+            found[key] = file
+    return found
+
+
 JOINS: Mapping[str, Callable[[Mapping[str, Item], Path], Mapping[str, Item]]] = {
     "links": with_links,
     "listing": with_listing,
     "pictures": with_pictures,
-    "berkeley": berkeley.joined,
+    "berkeley": with_berkeley,
 }

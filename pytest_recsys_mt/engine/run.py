@@ -29,7 +29,6 @@ from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.engine.user_sample import accepted_draw
 from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.power import least_change
@@ -37,6 +36,15 @@ from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
+
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.calls.causes import CONTROL
+from pytest_recsys_mt.engine.faulty import Faulty
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.oracles.not_worse import mean_metric
+from pytest_recsys_mt.oracles.scores.metrics import metric_named
+from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 
 
 class Run:
@@ -265,7 +273,7 @@ class Run:
         """How far the planted fault changed the answers of this process, or would where no test looks."""
         if self.settings.fault is None:
             return []
-        from pytest_recsys_mt.engine.reach import probe
+        from pytest_recsys_mt.engine.run import probe
 
         with self.progress.doing("looking for the fault where no test does"):
             for runner in self._one_each(self._runners.values()):
@@ -298,3 +306,59 @@ class Run:
         if "cache" in self.__dict__:
             self.cache.close()
         self.roster.close()
+
+
+USERS = 20
+"""Users who are asked for it."""
+
+
+def probe(runner: Runner) -> None:
+    """Compare answers with and without the fault where no test looks, if it changed none that tests asked for.
+
+    A fault that shows nowhere else is equivalent to none. One that shows there was missed.
+    """
+    faulty = runner.subject
+    if not isinstance(faulty, Faulty) or faulty.met or not faulty.live:
+        return
+    cure = faulty.dose.kind.cure
+    change = None if cure is None else cure.transformation()
+    if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
+        return
+    context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)
+    source = Side(runner, context, purpose=CONTROL)
+    followup = Side(runner, context, (change,), 1, purpose=CONTROL)
+    faulty.probed = True
+    with contextlib.suppress(RecsysError):  # a limit, or a replay without these answers
+        source.pair(followup, min(USERS, source.applicable(followup)))
+    faulty.probed = False
+
+
+ALPHA = 0.05
+"""A sample whose p-value is below this is drawn anew."""
+
+DRAWS = 20
+"""Samples to try. A sound procedure's sample is refused with probability `ALPHA` at most."""
+
+
+def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
+    """The number of the first sample of users that is accepted.
+
+    A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
+    the nDCG of its users and that of all users, as in section 4.1 of
+    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
+    """
+    metric = metric_named("ndcg")
+    values = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}
+    p_values = []
+    for draw in range(DRAWS):
+        users = replace(split, draw=draw).users(design)
+        _, p_value = same_distribution(
+            [values[user] for user in users if user in values], list(values.values())
+        )
+        if p_value >= ALPHA:
+            return draw
+        p_values.append(p_value)
+    raise DataError(
+        f"{DRAWS} samples of {design.users} users of dataset {split.dataset.name!r} all differ from "
+        f"all users (Kolmogorov-Smirnov p at most {max(p_values):.3g}); raise --recsys-users"
+    )

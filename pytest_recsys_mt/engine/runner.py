@@ -75,7 +75,7 @@ class Runner:
 
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
-        unvaried: Why its noise is unknown, once that was asked; see `engine.unvaried`.
+        unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
         asked_apart: Whether answers were compared with source answers of another time, or had to be
             asked again.
     """

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.adequacy.command import render
 from pytest_recsys_mt.adequacy.judging import DRIFT, adequacy, clopper_pearson
 from pytest_recsys_mt.adequacy.lines import lines
 from pytest_recsys_mt.adequacy.listening import PARTLY
-from pytest_recsys_mt.adequacy.page import render
 from pytest_recsys_mt.adequacy.running import Run
 from pytest_recsys_mt.faults import dose
 

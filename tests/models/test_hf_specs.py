@@ -6,7 +6,7 @@ import pytest
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
-from pytest_recsys_mt.llm.local import weights
+from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_model import HFModel
 from pytest_recsys_mt.recommenders import resolve
 
@@ -82,39 +82,39 @@ def test_a_missing_package_says_how_to_install_it(
 
 
 def test_the_digest_of_a_folder_is_that_of_its_content(folder: Path, tmp_path: Path) -> None:
-    first = weights.digest(folder)
+    first = hf_source.digest(folder)
     (folder / "README.md").write_text("Says nothing to the model.")
-    assert weights.digest(folder) == first
-    assert weights.digest(folder.rename(tmp_path / "moved")) == first
+    assert hf_source.digest(folder) == first
+    assert hf_source.digest(folder.rename(tmp_path / "moved")) == first
     (tmp_path / "moved" / "config.json").write_text('{"a": 1}')
-    changed = weights.digest(tmp_path / "moved")
+    changed = hf_source.digest(tmp_path / "moved")
     (tmp_path / "moved" / "config.json").rename(tmp_path / "moved" / "generation_config.json")
-    assert len({first, changed, weights.digest(tmp_path / "moved")}) == 3
+    assert len({first, changed, hf_source.digest(tmp_path / "moved")}) == 3
 
 
 def test_a_large_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "_REMEMBERED", 4)
+    monkeypatch.setattr(hf_source, "_REMEMBERED", 4)
     file = tmp_path / "model.gguf"
     file.write_bytes(b"one weights")
-    first = weights.digest(file)
+    first = hf_source.digest(file)
     with monkeypatch.context() as unread:
-        unread.delattr(weights, "_digest_file")
-        assert weights.digest(file) == first
+        unread.delattr(hf_source, "_digest_file")
+        assert hf_source.digest(file) == first
     file.write_bytes(b"other weights")
-    assert weights.digest(file) != first
+    assert hf_source.digest(file) != first
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "null", '{"a": 1}', "[1, 2, 3, 4]"])
 def test_a_damaged_memory_of_digests_is_made_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
-    monkeypatch.setattr(weights, "_REMEMBERED", 4)
+    monkeypatch.setattr(hf_source, "_REMEMBERED", 4)
     file = tmp_path / "model.gguf"
     file.write_bytes(b"weights")
-    first = weights.digest(file)
+    first = hf_source.digest(file)
     (memo,) = cache_folder_for("digests").iterdir()
     memo.write_text(damage)
-    assert weights.digest(file) == first
+    assert hf_source.digest(file) == first
     assert json.loads(memo.read_text())[-1] == first
 
 

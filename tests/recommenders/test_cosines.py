@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.recommenders import ItemKNN, cosines
+from pytest_recsys_mt.recommenders import ItemKNN, knn
 from pytest_recsys_mt.recommenders.knn import _unit_rows
 from pytest_recsys_mt.recommenders.ranking import keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import Weights
@@ -50,17 +50,17 @@ def test_neighbours_are_those_of_the_plain_product(
     cells = cells[np.argsort(-(cells > 0).sum(axis=1), kind="stable")]
     by_item = _unit_rows(csr_array(cells.astype(np.float64)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cosines, "DENSE", dense)
-        patch.setattr(cosines, "CHUNK", 7)
-        assert_equal(cosines.nearest(by_item, k), plain(by_item, k))
+        patch.setattr(knn, "DENSE", dense)
+        patch.setattr(knn, "CHUNK", 7)
+        assert_equal(knn.nearest(by_item, k), plain(by_item, k))
 
 
-@pytest.mark.parametrize("cells", [cosines.CELLS, 5000, 0])
+@pytest.mark.parametrize("cells", [knn.CELLS, 5000, 0])
 @pytest.mark.parametrize("weights", ["ratings", "binary"])
 def test_neighbours_of_the_embedded_data(
     monkeypatch: pytest.MonkeyPatch, weights: Weights, cells: int
 ) -> None:
-    monkeypatch.setattr(cosines, "CELLS", cells)
+    monkeypatch.setattr(knn, "CELLS", cells)
     data = load_mini()
     model = ItemKNN(weights=weights)
     model.fit(data, 0)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import cosines, ranking
+from pytest_recsys_mt.recommenders import knn, ranking
 from pytest_recsys_mt.recommenders.registry import BUILT_IN
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.requests import Rating, Request, Scale
@@ -39,7 +39,7 @@ def test_the_order_of_a_history_does_not_matter(
 def test_neighbours_found_in_many_blocks_are_those_found_in_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cosines, "block_rows", lambda columns: 7)
+    monkeypatch.setattr(knn, "block_rows", lambda columns: 7)
     asked = requests(DATA)
     assert (fitted("itemknn", DATA).score(asked) == FITTED["itemknn"].score(asked)).all()
 

@@ -27,7 +27,7 @@ def probe(runner: Runner) -> None:
     change = None if cure is None else cure.transformation()
     if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
         return
-    context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)
+    context = replace(runner.context(), family=1, ask_everybody=False)
     source = Side(runner, context, purpose=CONTROL)
     followup = Side(runner, context, (change,), 1, purpose=CONTROL)
     faulty.probed = True

@@ -191,7 +191,7 @@ class Recsys:
         Raises:
             NotApplicable: If the model reads no text; outside a `try`, this skips the test.
         """
-        return self.runner.texts
+        return self.runner.texts("question")
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.

@@ -97,7 +97,7 @@ class Run:
         self.roster.fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
-        answers = Side(runner, runner.context(lambda verdict: verdict))
+        answers = Side(runner, runner.context())
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
 
@@ -126,7 +126,6 @@ class Run:
         return self._folds[fold]
 
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
-        """The top lists of the recommenders of ``--recsys-recall``, by request."""
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
         for spec in self.settings.recall:
             fitted = self.roster.subject(self.roster.recommender(spec), spec)

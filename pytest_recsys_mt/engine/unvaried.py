@@ -45,7 +45,7 @@ def doubt(runner: Runner) -> str:
 
 
 def _doubt(runner: Runner) -> str:
-    context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)
+    context = replace(runner.context(), family=1, ask_everybody=False)
     source = Side(runner, context, purpose=CONTROL).sample(USERS).asked
     if any(len({answer.items for answer in asked.answers}) > 1 for asked in source):
         return ""
@@ -77,9 +77,8 @@ def _changed_by_salt(runner: Runner, source: Sequence[Asked]) -> float | None:
     def salted(request: Request, rng: Generator) -> Request:
         return request.replace(edits=(*request.edits, _salt))
 
-    context = runner.context(lambda verdict: verdict)
     try:
-        found = Side(runner, context, (salted,), purpose=CONTROL).sample(SALTED).asked
+        found = Side(runner, runner.context(), (salted,), purpose=CONTROL).sample(SALTED).asked
     except MissingAnswerError:
         return None
     before = {asked.user: asked.answers[0].items for asked in source}

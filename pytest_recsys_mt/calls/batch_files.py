@@ -141,8 +141,9 @@ def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
     status, body = response.get("status_code"), response.get("body")
     if failure or status != 200:
         failure = failure or (body.get("error") if isinstance(body, dict) else None)
+        said = failure.get("message") if isinstance(failure, Mapping) else failure
         how = "not answered" if status is None else f"HTTP {status}"
-        raise ValueError(f"{key[:12]}: {how}: {_said(failure)}")
+        raise ValueError(f"{key[:12]}: {how}: {said or 'no reason given'}")
     try:
         answer = plain_completion(chat_api.read(json.dumps(body).encode()))
     except ValueError as error:
@@ -150,8 +151,3 @@ def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
     if "error" in answer or not (answer.get("text") or "").strip():
         raise ValueError(f"{key[:12]}: {answer.get('error', 'the model wrote nothing')}")
     return key, answer
-
-
-def _said(failure: object) -> str:
-    message = failure.get("message") if isinstance(failure, Mapping) else failure
-    return str(message or "no reason given")

@@ -254,10 +254,9 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     """The row in `text`, if it is intact and answers the call of `key`; a `ValueError` says what is wrong."""
     try:
         text.encode()
+        row = json.loads(text)
     except UnicodeEncodeError:
         raise ValueError("it is not UTF-8") from None
-    try:
-        row = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON") from None
     if not isinstance(row, dict) or row.get("schema") != SCHEMA:
@@ -286,16 +285,9 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         and all(isinstance(item, str) for item in items)
         and isinstance(entries, list)
         and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
-        and (usage is None or _is_usage(usage))
+        and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
+        and all(type(count) is int for count in usage or ())
         and bool(items or text)
-    )
-
-
-def _is_usage(usage: Any) -> bool:
-    return (
-        isinstance(usage, list)
-        and len(usage) in (2, 4)
-        and all(type(count) is int for count in usage)
     )
 
 

@@ -165,9 +165,8 @@ def _read(line: bytes) -> dict[str, Any] | str:
     try:
         text = line.decode()
         key = json.loads(text).get("key")
-        row = sound_row(text, key)
+        return sound_row(text, key)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, AttributeError):
         return "it is not a JSON object"
     except ValueError as error:
         return str(error)
-    return row

@@ -101,20 +101,11 @@ class Content(Mapping[str, Any]):
     how: tuple[tuple[str, str], ...] = ()  # ``asked`` and ``before``, if not as usual
 
     def __getitem__(self, name: str) -> Any:
-        match name:
-            case "asked" | "before":
-                return dict(self.how)[name]
-            case "schema":
-                return SCHEMA
-            case "model":
-                return self.model.value
-            case "request":
-                return plain_request(self.request)
-            case "replicate":
-                return self.request.replicate
-            case "repeat":
-                return self.repeat
-        raise KeyError(name)
+        if name == "request":
+            return plain_request(self.request)
+        model, replicate = self.model.value, self.request.replicate
+        rest = {"schema": SCHEMA, "model": model, "replicate": replicate, "repeat": self.repeat}
+        return (rest | dict(self.how))[name]
 
     def __iter__(self) -> Iterator[str]:
         return chain(
@@ -144,7 +135,9 @@ def plain_request(request: Request) -> dict[str, Any]:
     offered = request.candidates
     return {
         "user": request.user,
-        "history": [_plain_rating(rating) for rating in request.history],
+        "history": [
+            [_plain_item(rating.item), rating.value, rating.timestamp] for rating in request.history
+        ],
         "scale": [request.scale.low, request.scale.high],
         "candidates": None if offered is None else [_plain_item(item) for item in offered],
         "k": request.k,
@@ -153,10 +146,6 @@ def plain_request(request: Request) -> dict[str, Any]:
         "attributes": _plain_mapping(request.attributes),
         **({"seen": list(request.seen)} if request.seen else {}),
     }
-
-
-def _plain_rating(rating: Rating) -> list[Any]:
-    return [_plain_item(rating.item), rating.value, rating.timestamp]
 
 
 @lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
@@ -192,12 +181,8 @@ class _Same(Generic[Value]):
         return isinstance(other, _Same) and self.value is other.value
 
 
-def _always(value: object) -> bool:
-    return True
-
-
 def _once(
-    most: int, fixed: Callable[[Any], bool] = _always
+    most: int, fixed: Callable[[Any], bool] = lambda value: True
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
     """Write the text of an object once, and keep the latest `most`; an object that is not `fixed` is written each time."""
 

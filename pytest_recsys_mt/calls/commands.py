@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,12 +108,9 @@ def stats(given: argparse.Namespace) -> int:
 
     with closing(_open(given)) as cache:
         found, refused = shares(cache)
-    total = Share()
-    for share in found.values():
-        total.answers += share.answers
-        total.size += share.size
-        total.prompt_tokens += share.prompt_tokens
-        total.completion_tokens += share.completion_tokens
+    total = Share(
+        *(sum(getattr(share, each.name) for share in found.values()) for each in fields(Share))
+    )
     print(f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model")
     for (model, host), share in [*found.items(), (("all", ""), total)]:
         name = one_line(f"{model} at {host}" if host else model)

@@ -180,9 +180,5 @@ def as_read(connection: sqlite3.Connection) -> sqlite3.Connection:
 
     Text that is not UTF-8 gets lone surrogates; its readers refuse it.
     """
-    connection.text_factory = _text
+    connection.text_factory = lambda raw: raw.decode(errors="surrogateescape")
     return connection
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode(errors="surrogateescape")

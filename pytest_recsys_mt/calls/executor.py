@@ -216,8 +216,7 @@ class Executor:
     def _alone(self, subject: Subject) -> Iterator[None]:
         """Prevent other workers from sending the same calls or spending the same money."""
         if self._budget is None:
-            locked = self._cache.lock(subject.name) if subject.durable else contextlib.nullcontext()
-            with locked:
+            with self._cache.lock(subject.name) if subject.durable else contextlib.nullcontext():
                 yield
             return
         with self._cache.lock("spent"):
@@ -317,9 +316,8 @@ class Executor:
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch that is in flight, if the subject can and no limit is set."""
-        if self._budget is not None or ask is not None or not self.here:
-            return False
-        if not subject.also(calls):
+        apart = self._budget is not None or ask is not None or not self.here
+        if apart or not subject.also(calls):
             return False
         self._progress.more(len(calls))
         return True
@@ -329,15 +327,11 @@ class Executor:
 
         If the disk takes no more, they are stored here all the same: they are paid for.
         """
-        answers: list[tuple[Call, Answer]] = [
-            (
-                call,
-                answer
-                if _failed(answer)
-                else {**answer, "run": self._run, "asked": self._asked[call.key]},
-            )
-            for call, answer in arrived
-        ]
+        answers: list[tuple[Call, Answer]] = []
+        for call, answer in arrived:
+            if not _failed(answer):
+                answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
+            answers.append((call, answer))
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
         unkept = self._write(subject, kept) if subject.durable else ""
         for call, answer in answers:

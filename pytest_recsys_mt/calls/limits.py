@@ -75,13 +75,9 @@ class Budget:
         """The limit that is reached, in the words of its option; empty if none is reached."""
         if self._untold:
             return self._untold
-        limits = self.limits
-        for name, spent, limit in (
-            ("calls", self.calls, limits.calls),
-            ("tokens", self.tokens, limits.tokens),
-            ("usd", self.usd, limits.usd),
-        ):
-            if limit is not None and spent >= limit:
+        for name in ("calls", "tokens", "usd"):
+            limit = getattr(self.limits, name)
+            if limit is not None and getattr(self, name) >= limit:
                 return f"--recsys-max-{name}={limit} is reached"
         return ""
 

@@ -74,7 +74,6 @@ class _Calls:
         weakref.finalize(self, self._waiting.put, None)
 
     def begin(self, call: Callable[[], T]) -> Future[T]:
-        """Make a call after those before it."""
         answer: Future[T] = Future()
 
         def make() -> None:

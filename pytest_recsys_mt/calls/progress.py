@@ -111,9 +111,7 @@ class Progress:
     @contextlib.contextmanager
     def batch(self, model: str, calls: int) -> Iterator[None]:
         """Count `calls` calls to a recommender, which are sent inside, in the current phase."""
-        with contextlib.ExitStack() as stack:
-            if not self._phases:
-                stack.enter_context(self.doing(""))
+        with contextlib.nullcontext() if self._phases else self.doing(""):
             self._rate, self._model = Rate(self._clock), one_line(model)
             self.more(calls)
             yield

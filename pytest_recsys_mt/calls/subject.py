@@ -342,14 +342,14 @@ class TextSubject(Subject):
         super().__init__(name)
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
-        self.promises = promises_of(recommender.model)
-        self.streams = method_of(recommender.model, "also") is not None
+        self.model = model = recommender.model
+        self.promises = promises_of(model)
+        self.streams = method_of(model, "also") is not None
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._waiting: set[int] = set()
         self._last = 0
         self._seed = 0
-        model = recommender.model
         self._identity = identity_in_key(model, name, fixture)
         known = identity_of(model) is not None
         self.durable = known or self._identity["fingerprint"] is not None
@@ -358,7 +358,7 @@ class TextSubject(Subject):
     def fit(self, training: Dataset, seed: int) -> None:
         self._seed = seed
         self._recommender.fit(training, seed)
-        self.ignores = ignored_by(self._recommender.model)
+        self.ignores = ignored_by(self.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
         if one == other:
@@ -380,21 +380,6 @@ class TextSubject(Subject):
         content = self._content(seeded, plain_messages(seeded.messages), replicate, repeat=False)
         return Call(key_of(content), content, None, seeded)
 
-    @property
-    def scores_choices(self) -> bool:
-        """Whether the model answers a prompt with choices by scoring them."""
-        return declares(self._recommender.model, "scores_choices")
-
-    @property
-    def takes_schema(self) -> bool:
-        """Whether the model can be forced to answer in the schema of a prompt."""
-        return declares(self._recommender.model, "takes_schema")
-
-    @property
-    def reads_images(self) -> bool:
-        """Whether the model sees the images of a message."""
-        return declares(self._recommender.model, "reads_images")
-
     def _content(
         self, prompt: Prompt, messages: list[list[str]], replicate: int, repeat: bool
     ) -> dict[str, Any]:
@@ -411,25 +396,25 @@ class TextSubject(Subject):
         }
 
     def prompt_tokens(self, call: Call) -> int | None:
-        count = method_of(self._recommender.model, "prompt_tokens")
+        count = method_of(self.model, "prompt_tokens")
         if count is None or call.prompt is None:
             return None
         return int(count(call.prompt))
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
-        body = method_of(self._recommender.model, "body")
+        body = method_of(self.model, "body")
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
     def wind_down(self) -> bool:
-        wind_down = method_of(self._recommender.model, "wind_down")
+        wind_down = method_of(self.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
     def in_flight(self) -> Sequence[int]:
-        in_flight = method_of(self._recommender.model, "in_flight")
+        in_flight = method_of(self.model, "in_flight")
         return () if in_flight is None else in_flight()
 
     def also(self, calls: Sequence[Call]) -> bool:
-        also = method_of(self._recommender.model, "also")
+        also = method_of(self.model, "also")
         if also is None:
             return False
         # Before the model hears of them: their answers may arrive at once.
@@ -443,7 +428,7 @@ class TextSubject(Subject):
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         prompts = [call.prompt for call in calls if call.prompt is not None]
-        completions = method_of(self._recommender.model, "complete_each")
+        completions = method_of(self.model, "complete_each")
         if completions is None:
             return _together_or_apart(self._complete, prompts)
         self._waiting = set(range(len(calls)))
@@ -451,7 +436,7 @@ class TextSubject(Subject):
         return _as_they_arrive(completions, prompts, _plain, self._waiting)
 
     def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
-        completions = self._patience.call(self._recommender.model.complete, prompts)
+        completions = self._patience.call(self.model.complete, prompts)
         return [*map(plain_completion, COMPLETE.held(completions, len(prompts)))]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
@@ -460,9 +445,8 @@ class TextSubject(Subject):
         if "items" in answer:  # made up for a plan
             return Recommendation(tuple(answer["items"]))
         read = self._recommender.read(request, completion_of(answer))
-        return replace(
-            read, version=_version(answer.get("model"), answer.get("system_fingerprint"))
-        )
+        version = _version(answer.get("model"), answer.get("system_fingerprint"))
+        return replace(read, version=version)
 
 
 @lru_cache(maxsize=256)
@@ -513,13 +497,12 @@ def _together_or_apart(
     ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
 ) -> Iterator[list[tuple[int, Answer]]]:
     """Ask all as one batch; if that fails, one by one, so that each fails alone."""
+    answers: list[Answer] | None
     try:
         answers = ask(asked)
     except FAILURES as error:
-        if len(asked) == 1:
-            yield [(0, failure(error))]
-            return
-    else:
+        answers = [failure(error)] if len(asked) == 1 else None
+    if answers is not None:
         yield list(enumerate(answers))
         return
     for position, one in enumerate(asked):

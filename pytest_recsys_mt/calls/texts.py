@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.calls.answer import completion_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Executor
@@ -35,17 +36,17 @@ class Texts:
     @property
     def scores_choices(self) -> bool:
         """Whether the model answers a prompt with choices by scoring them instead of writing."""
-        return self._subject.scores_choices
+        return declares(self._subject.model, "scores_choices")
 
     @property
     def takes_schema(self) -> bool:
         """Whether the model answers in the `schema` of a prompt, as far as its endpoint does."""
-        return self._subject.takes_schema
+        return declares(self._subject.model, "takes_schema")
 
     @property
     def reads_images(self) -> bool:
         """Whether the model sees the images of a message."""
-        return self._subject.reads_images
+        return declares(self._subject.model, "reads_images")
 
     def complete(self, *prompts: Prompt, replicate: int = 0) -> list[Completion]:
         """The completions, one per prompt, in their order; all prompts are sent as one batch.

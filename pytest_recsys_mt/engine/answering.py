@@ -17,12 +17,7 @@ from pytest_recsys_mt.engine.run import Run
 
 def main(out: int) -> None:
     """Answer the order on standard input: as JSON in the file `out`, in the order of the requests."""
-    order = pickle.load(sys.stdin.buffer)
-    with os.fdopen(out, "w") as file:
-        json.dump(_answers(order), file)
-
-
-def _answers(order: Elsewhere) -> list[Answer]:
+    order: Elsewhere = pickle.load(sys.stdin.buffer)
     # The users are already drawn; only the training data is made again.
     prompt_texts.use(order.settings.prompts)
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
@@ -36,4 +31,5 @@ def _answers(order: Elsewhere) -> list[Answer]:
         answers.update(arrived)
     run.close()
     missing: Answer = {"error": f"{order.spec} gave no answer"}
-    return [answers.get(place, missing) for place in range(len(calls))]
+    with os.fdopen(out, "w") as file:
+        json.dump([answers.get(place, missing) for place in range(len(calls))], file)

@@ -127,8 +127,12 @@ class Split:
         missing = [user for user in users if user not in past]
         if missing:
             frame = self.training.interactions
-            past.update(dict.fromkeys(missing, ()))
-            past.update(_histories(self.dataset, frame[frame["user"].isin(set(missing))]))
+            frame = frame[frame["user"].isin(set(missing))]
+            columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
+            rows: dict[str, list[Rating]] = {user: [] for user in missing}
+            for user, item, value, second in zip(*columns, strict=True):
+                rows[user].append(Rating(self.dataset.items[item], float(value), int(second)))
+            past.update((user, tuple(ratings)) for user, ratings in rows.items())
         return [(user, past[user]) for user in users]
 
     @cached_property
@@ -171,23 +175,17 @@ class Split:
         return replace(case, request=case.knowing(request))
 
     def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
-        """The cases with candidates from the top lists of other recommenders."""
         if self.recall is None:
             raise DataError("candidates have no source; a Split needs recall")
         requests = [case.request.replace(k=design.candidates) for case in cases]
-        return tuple(
-            replace(case, request=case.knowing(case.request.replace(candidates=dealt)))
-            for case, dealt in (
-                (case, self._dealt(case, lists, design.candidates))
-                for case, lists in zip(cases, self.recall(requests), strict=True)
-            )
-        )
-
-    def _dealt(self, case: Case, lists: Sequence[Sequence[str]], most: int) -> tuple[Item, ...]:
-        """Candidates in turn from top lists; skips items that are no candidates for this user."""
-        items, known = self.dataset.items, case.request.known
-        fit = [[item for item in each if item in items and item not in known] for each in lists]
-        return tuple(items[item] for item in in_turn(fit, most))
+        items, found = self.dataset.items, []
+        for case, lists in zip(cases, self.recall(requests), strict=True):
+            known = case.request.known  # which are no candidates for this user
+            fit = [[item for item in each if item in items and item not in known] for each in lists]
+            dealt = tuple(items[item] for item in in_turn(fit, design.candidates))
+            request = case.request.replace(candidates=dealt)
+            found.append(replace(case, request=case.knowing(request)))
+        return tuple(found)
 
     def world(self, cases: tuple[Case, ...]) -> World:
         """What transformations may know of the catalogue and of the sampled users."""
@@ -295,17 +293,5 @@ class ShareSplit(Split):
 
 
 def _rated(log: tuple[Rating, ...], design: Design) -> tuple[Rating, ...]:
-    """The ratings that count as history."""
     above = design.rated_above
     return log if above is None else tuple(rating for rating in log if rating.value > above)
-
-
-def _histories(dataset: Dataset, frame: object) -> dict[str, tuple[Rating, ...]]:
-    import pandas as pd
-
-    assert isinstance(frame, pd.DataFrame)
-    rows: dict[str, list[Rating]] = {}
-    columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
-    for user, item, rating, timestamp in zip(*columns, strict=True):
-        rows.setdefault(user, []).append(Rating(dataset.items[item], float(rating), int(timestamp)))
-    return {user: tuple(ratings) for user, ratings in rows.items()}

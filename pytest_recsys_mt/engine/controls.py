@@ -140,20 +140,14 @@ def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
 
 def _may_ask(runner: Runner) -> bool:
     """Whether calls may be sent: as the user says, else if they are felt nowhere but in this process."""
-    settings, subject = runner.settings, runner.subject
-    if settings.controls is not None:
-        return settings.controls > 0
-    return not subject.waits and runner.executor.here and settings.limits.calls is None
+    most = runner.settings.controls
+    return runner.at_hand if most is None else most > 0
 
 
 class _Control:
-    """One relation that must change the answers of one recommender, and its result."""
-
     def __init__(self, runner: Runner, control: Transformation, aspect: Aspect) -> None:
         self.runner, self.control, self.aspect = runner, control, aspect
-        self._context = replace(
-            runner.context(lambda verdict: verdict), family=1, ask_everybody=False
-        )
+        self._context = replace(runner.context(), family=1, ask_everybody=False)
         # Numbered as in a test of this relation, whose answers then serve.
         self._source = Side(runner, self._context, purpose=CONTROL)
         self._followup = Side(runner, self._context, (control,), 1, purpose=CONTROL)
@@ -177,13 +171,11 @@ class _Control:
         asked = self._of_exact(users, wanted) if context.deterministic else self._of_noisy(users)
         if asked is None:
             return None
-        measures, below = (
-            (SHARE_MEASURED, SHARE) if context.deterministic else (LOSS_MEASURED, MARGIN)
-        )
+        exact = context.deterministic
         shown = {
             "relation": self.control.name,
-            "measures": measures,
-            "below": below,
+            "measures": SHARE_MEASURED if exact else LOSS_MEASURED,
+            "below": SHARE if exact else MARGIN,
             "users": asked,
         }
         return Unread(self.aspect, shown)

@@ -149,8 +149,6 @@ class _OneUser(Runner):
 
 
 class _Search:
-    """The search for the smallest request, with its results so far."""
-
     def __init__(self, recsys: Recsys, verdict: Verdict) -> None:
         self._runner = recsys.runner
         self._verdict = verdict
@@ -162,9 +160,11 @@ class _Search:
         self._best: Counterexample | None = None
 
     def run(self, limit: int, seconds: float) -> Counterexample | None:
-        """Search within `limit` calls and some seconds."""
         self._until = end = time.monotonic() + seconds
-        case = self._worst()
+        if not may_shrink(self._verdict):
+            return None
+        cases = {case.request.user: case for case in self._runner.cases}
+        case = cases.get(self._verdict.examples[0].user)
         if case is None or not self._shows(case, case.request):
             return None
         # The test has made these calls; only the additional calls of the search are counted.
@@ -195,7 +195,6 @@ class _Search:
         return replace(again, calls=calls, ended=f"{smallest.ended}; {again.ended}")
 
     def _finished(self, known: int) -> Counterexample:
-        """The best one so far, with how the search for it ended."""
         assert self._best is not None
         ended = self._ended or (
             "the other answers are not recorded"
@@ -218,31 +217,21 @@ class _Search:
         """
         effects: list[float] = []
         shown = 0
-        try:
-            for self._subject.fresh in range(1, FRESH + 1):
-                fresh = self._look(case, request)
-                if self._ended or self._missing:
-                    return replace(found, ended="")
-                if fresh is not None:
-                    effects.append(fresh.effect)
-                    shown += _beyond(self._verdict, fresh.effect)
-                if self._subject.fresh - shown > FRESH - SEEN:
-                    return None
-        finally:
-            self._subject.fresh = 0
+        for number in range(1, FRESH + 1):
+            fresh = self._look(case, request, number)
+            if self._ended or self._missing:
+                return replace(found, ended="")
+            if fresh is not None:
+                effects.append(fresh.effect)
+                shown += _beyond(self._verdict, fresh.effect)
+            if number - shown > FRESH - SEEN:
+                return None
         mean = math.fsum(effects) / len(effects)
         if not _beyond(self._verdict, mean):
             return None
         return replace(found, effect=mean, ended=f"seen again in {shown} of {FRESH} fresh answers")
 
-    def _worst(self) -> Case | None:
-        if not may_shrink(self._verdict):
-            return None
-        cases = {case.request.user: case for case in self._runner.cases}
-        return cases.get(self._verdict.examples[0].user)
-
     def _reduce(self, case: Case) -> Request:
-        """The smallest request found until nothing shrinks further, or the search ends."""
         request = case.request
         while True:
             before = request
@@ -256,23 +245,15 @@ class _Search:
         if found is None or not _beyond(self._verdict, found.effect):
             return False
         # Else the search goes where chance leads it, and what it finds is not seen again.
-        afresh = () if self._best is None or self._runner.deterministic else STEP
-        if not all(self._shows_afresh(case, request, number) for number in afresh):
-            return False
+        for number in () if self._best is None or self._runner.deterministic else STEP:
+            fresh = self._look(case, request, number)
+            if fresh is None or not _beyond(self._verdict, fresh.effect):
+                return False
         self._best = found
         return True
 
-    def _shows_afresh(self, case: Case, request: Request, number: int) -> bool:
-        """As `_shows`, with fresh replicates; notes nothing."""
-        self._subject.fresh = number
-        try:
-            found = self._look(case, request)
-        finally:
-            self._subject.fresh = 0
-        return found is not None and _beyond(self._verdict, found.effect)
-
-    def _look(self, case: Case, request: Request) -> Counterexample | None:
-        """What the oracle sees on `request`; None without an effect."""
+    def _look(self, case: Case, request: Request, fresh: int = 0) -> Counterexample | None:
+        """What the oracle sees on `request`, in the test's or in fresh answers; None without an effect."""
         if self._ended:
             return None
         if time.monotonic() > self._until:
@@ -281,9 +262,10 @@ class _Search:
         request = case.knowing(request)
         runner = _OneUser(self._runner, self._subject, replace(case, request=request))
         judge, sides = self._verdict.again
-        context = runner.context(lambda verdict: verdict)
+        context = runner.context()
         if any(side.runner is not self._runner for side in sides):
             return None  # asked under another design
+        self._subject.fresh = fresh
         known = self._subject.asked.copy()
         try:
             verdict = judge(*(side.on(runner, context) for side in sides))

@@ -62,20 +62,14 @@ def asked_again(runner: Runner) -> Drift | None:
         (outcomes,) = ask(Questions(runner, requests, first), anew=True)
     except RecsysError:
         return None
-    both = [
-        (before.asked, outcomes[place].asked)
-        for place, before in chosen.items()
-        if before.asked is not None
-    ]
-    pairs = [(before, after) for before, after in both if after is not None]
+    both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
+    pairs = [(before, after) for before, after in both if before is not None and after is not None]
     if len(pairs) < 2:
         return None
     source, again = zip(*pairs, strict=True)
     once = all(len(asked.answers) == 1 for asked in source)
-    context = replace(
-        runner.context(lambda verdict: verdict),
-        deterministic=runner.subject.deterministic and once,
-    )
+    exact = runner.subject.deterministic and once
+    context = replace(runner.context(), deterministic=exact)
     effects = similarity_effects(Pairs(tuple(source), tuple(again)), context, rbo)
     if effects.obstacle or len(effects.rows) < 2:
         return None

@@ -52,7 +52,6 @@ class Elsewhere:
     def __call__(
         self, subject: Subject, calls: Sequence[Call]
     ) -> Iterator[list[tuple[int, Answer]]]:
-        """Send the calls as one batch; yields as `Subject.ask` does."""
         requests = tuple(
             (call.request, bool(call.content["repeat"]))
             for call in calls

@@ -146,7 +146,6 @@ class Faulty(Wrapped):
 
 
 def _require_lists(made: Sequence[object], requests: int, fault: str) -> None:
-    """Refuse what the code of a fault may not answer."""
     if len(made) != requests:
         raise ValueError(f"the fault {fault!r} gave {len(made)} answers to {requests} requests")
     for each in made:
@@ -205,7 +204,6 @@ class _Asked:
         return read
 
     def plain(self, made: Recommendation) -> Answer:
-        """An answer of the fault as plain data."""
         known = self._raw.get(id(made))
         if known is not None:
             return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
@@ -167,18 +168,18 @@ class RunningTest:
             self.reason = f"{type(error).__name__}: {redact(one_line(str(error)))}"
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except NotApplicable as reason:
-            self._fail_for(self._with_status("violated", "error"))
+            self._fail_for(self._broken())
             self.reason = one_line(str(reason)) or "no reason given"
             raise DoesNotApply(self.reason) from None
         except LimitReachedError as limit:
             # The test asked for single answers: there is nothing to judge, and nothing failed.
             verdict = self.report(Verdict("inconclusive", "", reason=f"{NOT_ASKED}{limit}"))
-            self._fail_for(self._with_status("violated", "error"))
+            self._fail_for(self._broken())
             if self.skip_inconclusive:
                 _skip(verdict)
             self._fail_for([verdict])
         except pytest.skip.Exception:
-            self._fail_for(self._with_status("violated", "error"))
+            self._fail_for(self._broken())
             raise
         except AssertionError as error:
             self._skip_where_allowed(error)
@@ -195,26 +196,18 @@ class RunningTest:
         if wanting and len(wanting) == len(self.verdicts):
             _skip(wanting[0])
 
-    def _with_status(self, *statuses: Status) -> list[Verdict]:
-        return [
-            verdict
-            for verdict in self.verdicts
-            if verdict.status in statuses and verdict.status != self.expectation(verdict)
-        ]
+    def _broken(self) -> list[Verdict]:
+        broken = [v for v in self.verdicts if v.status in ("violated", "error")]
+        return [v for v in broken if v.status != self.expectation(v)]
 
     def _skip_where_allowed(self, error: AssertionError) -> None:
         """Skip if the failing assert is of a verdict that may skip, and none is violated."""
-        if self._with_status("violated", "error"):
+        if self._broken():
             return
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        if trace is None:
-            return
-        here = (trace.tb_frame.f_code, trace.tb_lineno)
+        *_, (frame, line) = traceback.walk_tb(error.__traceback__)
         allowed = {"not-applicable"} | ({"inconclusive"} if self.skip_inconclusive else set())
         for verdict, where in self._found_wanting:
-            if where == here and verdict.status in allowed:
+            if where == (frame.f_code, line) and verdict.status in allowed:
                 _skip(verdict)
 
     def _fail_for(self, verdicts: Sequence[Verdict]) -> None:

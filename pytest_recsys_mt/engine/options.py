@@ -60,6 +60,11 @@ def option(
     return setting(Option(*declared, **more), make=make, recorded=recorded)
 
 
+def flag(*declared: Any, **more: Any) -> Any:
+    """A field of the settings that a switch without a value fills; see `option`."""
+    return option(*declared, default=False, read=switched, flag=True, **more)
+
+
 def _number(kind: type, what: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         try:

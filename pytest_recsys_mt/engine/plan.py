@@ -18,7 +18,7 @@ from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.executor import Ask, Executor, Mode, Then
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.requests import Item
 
 BEFOREHAND = "before the tests"
 """Stands for a suite: what is asked to sample users or candidates."""
@@ -186,7 +186,8 @@ class Plan(Executor):
                 continue
             self._count(subject, call, cached, price)
             self._given[call.key] = cached or self._made_up(subject, call)
-            if self._keep is not None and ask is None and self._is_sure(call, cached):
+            sure = cached is None and not call.again and self._nodeid not in self.bounded
+            if self._keep is not None and ask is None and sure:
                 self._keep.setdefault(subject.name, []).append((subject, call))
         free = price is not None and price.is_free and all(call.prompt is None for call in calls)
         if self._free and free:
@@ -233,9 +234,6 @@ class Plan(Executor):
         lasted = max(times, default=0.0) - min(times, default=0.0)
         return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
 
-    def _is_sure(self, call: Call, cached: Answer | None) -> bool:
-        return cached is None and not call.again and self._nodeid not in self.bounded
-
     def _cached(self, subject: Subject, call: Call, anew: bool) -> Answer | None:
         if not subject.durable or self._mode == "refresh" or anew:
             return None
@@ -274,21 +272,17 @@ def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answe
     draw = random.Random(repr(asked) if asked else call.key)
     request, prompt = call.request, call.prompt
     if request is not None:
-        items = _items(request, catalogue, draw)
-        return {"items": [item.id for item in items]}
+        offered = request.candidates
+        if offered is None:
+            known = request.known.union(request.seen)
+            offered = tuple(item for item in catalogue if item.id not in known)
+        chosen = draw.sample(offered, min(request.k, len(offered)))
+        return {"items": [item.id for item in chosen]}
     if prompt is not None and prompt.choices:
         return {"text": draw.choice(prompt.choices), "finish_reason": "stop"}
     if prompt is not None and prompt.schema is not None:
         return {"text": json.dumps(_instance(prompt.schema, draw)), "finish_reason": "stop"}
     return {"text": f"{MARK}{call.key[:12]}", "finish_reason": "stop"}
-
-
-def _items(request: Request, catalogue: Sequence[Item], draw: random.Random) -> list[Item]:
-    offered = request.candidates
-    if offered is None:
-        known = request.known.union(request.seen)
-        offered = tuple(item for item in catalogue if item.id not in known)
-    return draw.sample(offered, min(request.k, len(offered)))
 
 
 def _instance(schema: Mapping[str, Any], draw: random.Random) -> Any:

@@ -82,7 +82,9 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     for (asked, how), group in groups.items():
         theirs = chain.from_iterable(each.sent() for each in group)
         ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
-        answers = group[0].runner.execute(ordered, anew=anew, how=how)
+        runner = group[0].runner
+        way = runner.way(how)
+        answers = runner.executor.execute(runner.subject, ordered, anew=anew, ask=way)
         known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
     return [
         each.runner.outcomes(

@@ -38,15 +38,11 @@ def smallest_raising(subject: Subject, failure: Failure, until: float) -> Reques
 
     if not raises(request):
         return None
-    for simpler in (_without_seconds, _without_facts, _without_history):
+    for simpler in (_without_seconds, _without_facts, lambda asked: asked.replace(history=())):
         changed = simpler(request)
         if changed != request and raises(changed):
             request = changed
     return smaller(request, raises)
-
-
-def _without_history(request: Request) -> Request:
-    return request.replace(history=())
 
 
 def _without_seconds(request: Request) -> Request:

@@ -198,7 +198,7 @@ class Recsys:
         Raises:
             NotApplicable: If the model reads no text; outside a `try`, this skips the test.
         """
-        return self.runner.texts
+        return self.runner.texts("question")
 
     def using(self, **changes: Any) -> Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.
@@ -260,7 +260,7 @@ def doubt(runner: Runner) -> str:
 
 
 def _doubt(runner: Runner) -> str:
-    context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)
+    context = replace(runner.context(), family=1, ask_everybody=False)
     source = Side(runner, context, purpose=CONTROL).sample(USERS).asked
     if any(len({answer.items for answer in asked.answers}) > 1 for asked in source):
         return ""
@@ -292,7 +292,7 @@ def _changed_by_salt(runner: Runner, source: Sequence[Asked]) -> float | None:
     def salted(request: Request, rng: Generator) -> Request:
         return request.replace(edits=(*request.edits, _salt))
 
-    context = runner.context(lambda verdict: verdict)
+    context = runner.context()
     try:
         found = Side(runner, context, (salted,), purpose=CONTROL).sample(SALTED).asked
     except MissingAnswerError:

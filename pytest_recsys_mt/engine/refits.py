@@ -6,7 +6,7 @@ floor contains the spread of the seeds, and a claimed difference that is asked o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pytest_recsys_mt.calls.answer import Answer
@@ -77,18 +77,11 @@ class Refits(Wrapped):
         names = self._names()
         if not names.items:
             return self.origin.read(request, answer)
-        before = {new: old for old, new in names.items.items()}
+        before: dict[str | None, str] = {new: old for old, new in names.items.items()}
         read = self.origin.read(told(request, names), answer)
-        return replace(
-            read,
-            items=tuple(before.get(item, item) for item in read.items),
-            entries=tuple(
-                replace(
-                    entry, item=None if entry.item is None else before.get(entry.item, entry.item)
-                )
-                for entry in read.entries
-            ),
-        )
+        entries = (replace(each, item=before.get(each.item, each.item)) for each in read.entries)
+        items = tuple(before.get(item, item) for item in read.items)
+        return replace(read, items=items, entries=tuple(entries))
 
 
 def told(request: Request, names: Renamed) -> Request:
@@ -98,18 +91,13 @@ def told(request: Request, names: Renamed) -> Request:
         request = request.replace(user=users.get(request.user, request.user))
     if not items:
         return request
+
+    def renamed(item: Item) -> Item:
+        return replace(item, id=items.get(item.id, item.id))
+
+    offered = request.candidates
     return request.replace(
-        history=tuple(
-            replace(rating, item=_item(rating.item, items)) for rating in request.history
-        ),
-        candidates=(
-            None
-            if request.candidates is None
-            else tuple(_item(item, items) for item in request.candidates)
-        ),
+        history=tuple(replace(each, item=renamed(each.item)) for each in request.history),
+        candidates=None if offered is None else tuple(map(renamed, offered)),
         seen=tuple(sorted(items.get(item, item) for item in request.seen)),
     )
-
-
-def _item(item: Item, names: Mapping[str, str]) -> Item:
-    return replace(item, id=names.get(item.id, item.id))

@@ -114,7 +114,6 @@ class Roster:
 
     @property
     def _options(self) -> tuple[bool, float, Path, bool]:
-        """What the settings say of every recommender; see `made_from`."""
         given = self.settings
         return given.exact, given.max_wait, given.cache, not given.limits
 
@@ -258,18 +257,15 @@ class Roster:
             except NotApplicable as reason:
                 unfit = str(reason)
 
+        usual = Fit(design.training_history, change=change, fold=design.fold)
+
         def fit(replicate: int) -> Subject:
-            return self._refit(
-                recommender,
-                name,
-                fixture,
-                Fit(design.training_history, replicate, change, design.fold),
-            )
+            return self._refit(recommender, name, fixture, replace(usual, initialisation=replicate))
 
         def names() -> Renamed:
             if self.settings.plan or change is None:
                 return Renamed(self._all_training(design.fold))
-            return self._training(Fit(design.training_history, 0, change, design.fold))
+            return self._training(usual)
 
         return Refits(origin, fit, names, unfit)
 
@@ -287,19 +283,17 @@ class Roster:
             if self.settings.plan and isinstance(known, RecommenderSubject):
                 known.stand_for(repr(fit))
             else:
-                self._fit_to(known, fit)
+                try:
+                    self.fit(known, self._training(fit).dataset, self._seed(fit.initialisation))
+                except (OwnCodeError, RecommenderError, DataError) as error:
+                    if fit.change is not None and fit.change.relation.may_refuse:
+                        told = f"refused, as it may be: {one_line(str(error))}"
+                        raise NotApplicable(told) from error
+                    raise
         self._refitted[key] = known
         while len(self._refitted) > 4 * self.settings.design.replicates:
             self._refitted.popitem(last=False)
         return known
-
-    def _fit_to(self, known: Subject, fit: Fit) -> None:
-        try:
-            self.fit(known, self._training(fit).dataset, self._seed(fit.initialisation))
-        except (OwnCodeError, RecommenderError, DataError) as error:
-            if fit.change is not None and fit.change.relation.may_refuse:
-                raise NotApplicable(f"refused, as it may be: {one_line(str(error))}") from error
-            raise
 
     def _training(self, fit: Fit) -> Renamed:
         """The data that recommenders are fitted to, and the names in them."""

@@ -105,7 +105,7 @@ class Run:
         self.roster.fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
-        answers = Side(runner, runner.context(lambda verdict: verdict))
+        answers = Side(runner, runner.context())
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
 
@@ -134,7 +134,6 @@ class Run:
         return self._folds[fold]
 
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
-        """The top lists of the recommenders of ``--recsys-recall``, by request."""
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
         for spec in self.settings.recall:
             fitted = self.roster.subject(self.roster.recommender(spec), spec)
@@ -324,7 +323,7 @@ def probe(runner: Runner) -> None:
     change = None if cure is None else cure.transformation()
     if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
         return
-    context = replace(runner.context(lambda verdict: verdict), family=1, ask_everybody=False)
+    context = replace(runner.context(), family=1, ask_everybody=False)
     source = Side(runner, context, purpose=CONTROL)
     followup = Side(runner, context, (change,), 1, purpose=CONTROL)
     faulty.probed = True

@@ -170,6 +170,13 @@ class Runner:
         """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
         return self.subject.streams and self.settings.effort != "thorough"
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether calls are felt nowhere but in this process, and no limit of the run counts them."""
+        subject, limits = self.subject, self.settings.limits
+        here = subject.live and not subject.waits and self.executor.here
+        return here and limits.calls is None
+
     def way(self, how: How) -> Ask | None:
         """The function that sends calls as `how` says; None for the usual way."""
         if how == "together":
@@ -213,7 +220,7 @@ class Runner:
         """The data of the run, with the held-out interactions."""
         return self._split.dataset
 
-    def context(self, report: Callable[[Verdict], Verdict]) -> Context:
+    def context(self, report: Callable[[Verdict], Verdict] = lambda verdict: verdict) -> Context:
         """The rules and facts for oracles."""
         return Context(
             alpha=self.settings.alpha,
@@ -283,25 +290,14 @@ class Runner:
                 )
         return read
 
-    @property
-    def texts(self) -> Texts:
-        """The model under test, for a test's own prompts."""
-        return self.texts_for("question")
-
-    def texts_for(self, purpose: Purpose) -> Texts:
-        """As `texts`, for another purpose."""
+    def texts(self, purpose: Purpose) -> Texts:
+        """The model under test, for prompts."""
         return Texts(self.subject.behind or self.subject, self.executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:
         """Note that the current test uses results that are known already."""
         keys = (key for outcome in outcomes for key in outcome.keys)
         self.executor.bill.causes.add(self.subject.name, keys, purpose)
-
-    def execute(
-        self, calls: Sequence[Call], *, anew: bool = False, how: How = "together"
-    ) -> list[Answer]:
-        """The answers of the recommender; see `Executor.execute`."""
-        return self.executor.execute(self.subject, calls, anew=anew, ask=self.way(how))
 
     def planned_again(self, calls: int) -> bool:
         """Whether the run is only planned: then calls are counted that a difference would cause."""

@@ -243,7 +243,6 @@ class Schedule:
                     self._ready.append(part)
 
     def _go_on(self) -> None:
-        """Run what is ready, and note what it waits for."""
         while part := self._next():
             self._running = part if isinstance(part, Body) else None
             with self._executor.parking(self._lacks, self._settles):

@@ -18,6 +18,7 @@ from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.options import (
     Option,
     above_zero,
+    flag,
     names,
     one_of,
     option,
@@ -25,7 +26,6 @@ from pytest_recsys_mt.engine.options import (
     setting,
     several_of,
     share,
-    switched,
     whole_number,
 )
 from pytest_recsys_mt.errors import DataError, FaultError
@@ -255,13 +255,10 @@ class Settings:
         recorded=True,
         make=_question_settings,
     )
-    exact: bool = option(
+    exact: bool = flag(
         "exact",
         "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
         "depends on its neighbours; slow",
-        default=False,
-        read=switched,
-        flag=True,
         recorded=True,
     )
     mode: Mode = option(
@@ -371,21 +368,15 @@ class Settings:
         read=several_of(*COLUMNS),
         reproduced=False,
     )
-    list: bool = option(
+    list: bool = flag(
         "list",
         "list the relations with what they promise, and stop",
-        default=False,
-        read=bool,
-        flag=True,
         in_ini=False,
         reproduced=False,
     )
-    plan: bool = option(
+    plan: bool = flag(
         "plan",
         "report how many calls the selected tests make, and what they cost, and stop",
-        default=False,
-        read=bool,
-        flag=True,
         in_ini=False,
         reproduced=False,
     )

@@ -93,7 +93,6 @@ class Side:
             yield self.runner.cases[position].request, request
 
     def _of(self, positions: Iterable[int], first: int) -> Questions:
-        """The questions of this side to some users, numbered from `first`."""
         requests = {position: self._requests[0][position] for position in positions}
         before = {
             position: request
@@ -112,7 +111,6 @@ class Side:
         )
 
     def _before(self, case: Case, request: Request) -> Iterator[Request]:
-        """What is sent right before a request of this side."""
         for each in self.transformations:
             if isinstance(each, Transformation) and each.before is not None:
                 rng = generator(self.runner.settings.seed, case.request.user, each.name)
@@ -144,14 +142,13 @@ class Side:
     def _ends_of(self, span: Span) -> tuple[float, float]:
         """The smallest and the largest value of a span over all users of the data whom this side can serve."""
         if span not in self._ends:
-            found = [(0.0, 0.0)]
+            found = []
             for case in self.runner.everyone():
                 request = self.runner.transformed(case, self.transformations)
                 if isinstance(request, Request):
                     asked = Asked(request, (), case.held_out, case.past)
                     found.append(span(asked, self.context))
-            lows, highs = zip(*found[1:] or found, strict=True)
-            self._ends[span] = min(lows), max(highs)
+            self._ends[span] = _widest(*found) if found else (0.0, 0.0)
         return self._ends[span]
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
@@ -201,7 +198,6 @@ class Side:
         ours: Mapping[int, Outcome],
         theirs: Mapping[int, Outcome],
     ) -> Pairs:
-        """The results of the users at `positions`, on both sides."""
         both = [(ours[position], theirs[position]) for position in positions]
         # Answers past a limit are no sample: users count in the order drawn, or not at all.
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
@@ -298,7 +294,6 @@ class Side:
         return self._of(missing, self._first)
 
     def _ask(self, positions: Sequence[int], *partners: Side) -> None:
-        """Ask the unanswered questions of this side and of others, together."""
         sides = (self, *partners)
         questions = [side._questions(positions) for side in sides]
         for side, each in zip(sides, questions, strict=True):
@@ -332,8 +327,5 @@ def _first_unasked(outcomes: Sequence[Outcome]) -> int:
 
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:
-    """How the calls are sent, by the last transformation that says so."""
-    for each in reversed(transformations):
-        if isinstance(each, Transformation) and each.asked != "together":
-            return each.asked
-    return "together"
+    ways = [each.asked for each in transformations if isinstance(each, Transformation)]
+    return next((way for way in reversed(ways) if way != "together"), "together")

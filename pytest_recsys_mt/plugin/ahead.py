@@ -7,7 +7,7 @@ import inspect
 import sys
 import time
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -17,13 +17,14 @@ from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
 from pytest_recsys_mt.errors import RecsysError
-from pytest_recsys_mt.plugin.apart import Apart, no_time_limit
+from pytest_recsys_mt.plugin.apart import Apart, time_limit
 from pytest_recsys_mt.plugin.items import (
     asks_two_sides,
     design_of,
     fixtures_of,
     is_drawn,
     names_in,
+    parameters_of,
     plain_parameters,
     recommender_of,
 )
@@ -93,7 +94,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
                 parts += _looked_at(other, running, run)
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
     with (
-        no_time_limit(item),
+        time_limit(item, counts=False),
         contextlib.suppress(RecsysError),
         run.progress.doing(f"for {len(parts)} tests"),
         alone as is_first,
@@ -145,12 +146,13 @@ def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
     transformation = begun.running.transformation
     if begun.recsys.lacks(transformation):
         return []
-    given: dict[str, Any] = {**_parameters(item), "recsys": begun.recsys}
+    given: dict[str, Any] = {**parameters_of(item), "recsys": begun.recsys}
 
     def run_it() -> object:
         if transformation is not None:
             given.update(zip(("source", "followup"), begun.running.both_sides(), strict=True))
-        function = _function(item)
+        # A method gets an instance of its own, as from pytest.
+        function: Any = item.obj if item.cls is None else getattr(item.cls(), item.originalname)
         return function(**{name: given[name] for name in inspect.signature(function).parameters})
 
     apart = Apart(item, run)
@@ -216,18 +218,6 @@ def _may_begin(item: pytest.Item) -> bool:
         and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
         and not names_in(item.obj) & _BY_ITSELF
     )
-
-
-def _parameters(item: pytest.Function) -> dict[str, Any]:
-    return dict(getattr(getattr(item, "callspec", None), "params", {}))
-
-
-def _function(item: pytest.Function) -> Callable[..., object]:
-    """The test function, of a fresh instance if it is a method."""
-    if item.cls is None:
-        return cast("Callable[..., object]", item.obj)
-    function: Callable[..., object] = getattr(item.cls(), item.originalname)
-    return function
 
 
 def _is_skipped(item: pytest.Item) -> bool:

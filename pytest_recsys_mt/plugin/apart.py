@@ -44,14 +44,13 @@ class Apart:
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
-        """Surround one stretch."""
         began = time.perf_counter()
         asks_now(self._item, self._run)
         outside, handlers = _draws(), logging.root.handlers
         _draw_as(self._drawn or outside)
         logging.root.handlers = [self._log]
         with (
-            time_limit(self._item),
+            time_limit(self._item, counts=True),
             contextlib.redirect_stdout(self._out),
             contextlib.redirect_stderr(self._err),
             warnings.catch_warnings(record=True) as warned,
@@ -92,38 +91,26 @@ class _Records(logging.Handler):
 
 
 @contextlib.contextmanager
-def time_limit(item: pytest.Item) -> Iterator[None]:
-    """Within it, the limit that pytest-timeout has for a test counts."""
-    limit = _limit_of(item)
-    if limit is not None:
-        item.ihook.pytest_timeout_set_timer(item=item, settings=limit)
-    try:
+def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
+    """Within it, the limit that pytest-timeout has for a test counts, or does not and then begins anew."""
+    plugin = item.config.pluginmanager.getplugin("timeout")
+    settings_of = getattr(plugin, "_get_item_settings", None)
+    settings = None if settings_of is None else settings_of(item)
+    if settings is None or (settings.timeout or 0) <= 0:
         yield
-    finally:
-        if limit is not None:
+        return
+
+    def count(on: bool) -> None:
+        if on:
+            item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
+        else:
             item.ihook.pytest_timeout_cancel_timer(item=item)
 
-
-@contextlib.contextmanager
-def no_time_limit(item: pytest.Item) -> Iterator[None]:
-    """Within it, the limit that pytest-timeout has for the test that runs does not count; then it begins anew."""
-    limit = _limit_of(item)
-    if limit is not None:
-        item.ihook.pytest_timeout_cancel_timer(item=item)
+    count(counts)
     try:
         yield
     finally:
-        if limit is not None:
-            item.ihook.pytest_timeout_set_timer(item=item, settings=limit)
-
-
-def _limit_of(item: pytest.Item) -> Any:
-    """The settings of pytest-timeout for a test; None if it has no limit."""
-    settings_of = getattr(
-        item.config.pluginmanager.getplugin("timeout"), "_get_item_settings", None
-    )
-    settings = None if settings_of is None else settings_of(item)
-    return settings if settings is not None and (settings.timeout or 0) > 0 else None
+        count(not counts)
 
 
 def _draws() -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of, slug
-from pytest_recsys_mt.plugin.items import parameters_of, relation_of
+from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of, relation_of, suite_of
 
 FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
 """A test that uses one of these fixtures asks a recommender through the plugin."""
@@ -25,7 +25,7 @@ QUICK = "recsys_quick"
 
 def asks(item: pytest.Item) -> bool:
     """Whether a test asks a recommender. A run without such a test is partial."""
-    return not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
+    return not FIXTURES.isdisjoint(fixtures_of(item))
 
 
 def left_out(
@@ -126,8 +126,7 @@ def named_twice(items: Sequence[pytest.Item]) -> list[str]:
         f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
         f"another; remove one of them"
         for item in items
-        if "recommender" in getattr(item, "fixturenames", ())
-        and "recsys_model" not in getattr(item, "fixturenames", ())
+        if fixtures_of(item) & {"recommender", "recsys_model"} == {"recommender"}
     ]
 
 
@@ -138,11 +137,11 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
     """
     day = today()
     for item in items:
-        if "recsys" not in getattr(item, "fixturenames", ()):
+        if "recsys" not in fixtures_of(item):
             continue
         relation = relation_of(item)
         facts = {
-            "suite": item.path.parent.name,
+            "suite": suite_of(item),
             "test": getattr(item, "originalname", item.name),
             "model": parameters_of(item).get("recsys_model", ""),
             "relation": "" if relation is None else name_of(relation),

@@ -31,9 +31,8 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     config = session.config
     option = config.option
     collected = reported.collected(session)
-    if config.stash[SETTINGS].list or config.stash[SETTINGS].plan:
-        return
-    if option.collectonly or option.setuponly or option.setupplan:
+    settings = config.stash[SETTINGS]
+    if settings.list or settings.plan or option.collectonly or option.setuponly or option.setupplan:
         return
     if config.stash[PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -49,9 +48,9 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
     if not judged and not wanting and not _asked_for(config):
         return
-    config.stash[RECORD] = finish(
+    record = config.stash[RECORD] = finish(
         config,
-        config.stash[SETTINGS],
+        settings,
         carrying,
         results,
         config.stash[STARTED],
@@ -60,7 +59,6 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         again,
         config.stash.get(LEFT_OUT, 0),
     )
-    record = config.stash[RECORD]
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
     if not passed and session.exitstatus in (
         pytest.ExitCode.OK,

@@ -161,11 +161,7 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     run = run_of(request.config)
     spec = run.settings.profiler
     try:
-        return (
-            recsys.runner.texts_for("profile")
-            if spec is None
-            else run.roster.texts(spec, "profile")
-        )
+        return recsys.runner.texts("profile") if spec is None else run.roster.texts(spec, "profile")
     except NotApplicable as reason:
         raise DoesNotApply(str(reason)) from None
 

@@ -31,7 +31,7 @@ from pytest_recsys_mt.plugin.collection import (
     parametrize_transformations,
 )
 from pytest_recsys_mt.plugin.ending import conclude, report_end
-from pytest_recsys_mt.plugin.fixtures import (
+from pytest_recsys_mt.plugin.fixtures import (  # noqa: F401 - pytest finds them here
     recommender,
     recsys,
     recsys_against,
@@ -78,20 +78,6 @@ from pytest_recsys_mt.plugin.state import (
 )
 from pytest_recsys_mt.redaction import redact_report
 from pytest_recsys_mt.sanitize import one_line
-
-__all__ = [
-    "recommender",
-    "recsys",
-    "recsys_against",
-    "recsys_arena",
-    "recsys_aspects",
-    "recsys_judge",
-    "recsys_league",
-    "recsys_model",
-    "recsys_profiler",
-    "recsys_sampler",
-]
-
 
 MARKS = (
     f"{MARK}(*transformations): set by @metamorphic; one test per transformation",
@@ -152,9 +138,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
-        config.pluginmanager.register(
-            Planning(run_of(config), running_test_of), "recsys_mt_planning"
-        )
+        config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[BASELINE] = preflight(config, settings)
@@ -205,15 +189,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         problems += named_twice(items)
     if settings.policy is not None:
         expect_known(items, settings.policy)
-    if not problems:
-        return
-    text = "recsys-mt: " + "\n".join(dict.fromkeys(problems))
-    if hasattr(config, "workerinput"):
-        # A UsageError on a worker would reach the user as an internal error of xdist.
-        config.workeroutput[PROBLEMS_KEY] = text  # type: ignore[attr-defined]
-        items.clear()
-        return
-    raise pytest.UsageError(text)
+    if problems:
+        _refuse(config, items, "recsys-mt: " + "\n".join(dict.fromkeys(problems)))
+
+
+def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> None:
+    if not hasattr(config, "workerinput"):
+        raise pytest.UsageError(problem)
+    # A UsageError on a worker would reach the user as an internal error of xdist.
+    config.workeroutput[PROBLEMS_KEY] = problem  # type: ignore[attr-defined]
+    items.clear()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -226,9 +211,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
     asking = sum(map(asks, session.items))
-    if not stops and asking:
-        config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
-        _check_used(config, session)
+    if stops or not asking:
+        return
+    config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
+    from pytest_recsys_mt.plugin.preflight import check_used
+
+    config.stash[SHOWING].begin()
+    try:
+        check_used(run_of(config), session.items)
+    except pytest.UsageError as error:
+        _refuse(config, session.items, str(error))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
@@ -247,20 +239,6 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
         f"{users} users are too few for some limits below {least:.2f}: such tests of the suites are left out, unless they "
         f"are violated"
     )
-
-
-def _check_used(config: pytest.Config, session: pytest.Session) -> None:
-    """Check that the recommenders and the data of the selected tests are available."""
-    from pytest_recsys_mt.plugin.preflight import check_used
-
-    config.stash[SHOWING].begin()
-    try:
-        check_used(run_of(config), session.items)
-    except pytest.UsageError as error:
-        if not hasattr(config, "workerinput"):
-            raise
-        config.workeroutput[PROBLEMS_KEY] = str(error)  # type: ignore[attr-defined]
-        session.items.clear()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -329,7 +307,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
             from pytest_recsys_mt.plugin.shrinking import shrink
 
             with pyfuncitem.config.stash[PROGRESS].doing("looking for the smallest example"):
-                shrink(pyfuncitem, running, settings, run_of(pyfuncitem.config))
+                shrink(pyfuncitem, running, settings)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -358,9 +336,7 @@ def pytest_runtest_makereport(
         running = running_test_of(item)
         report.duration += running.beforehand - running.ahead
         again = partial(command, item, settings)
-        attach(
-            report, item, running, settings, run, again, partial(explain, running, settings, run)
-        )
+        attach(report, item, running, settings, run, again, partial(explain, running, settings))
         tell(report, item.config, running.verdicts)
         report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report

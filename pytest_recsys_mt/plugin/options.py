@@ -14,14 +14,11 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
     for option in OPTIONS:
         if option.on_command_line:
-            keywords: dict[str, Any] = {"dest": option.dest, "default": None, "help": option.help}
-            if option.flag:
-                keywords.update(action="store_true", default=False)
-            else:
-                keywords.update(metavar=option.metavar)
-                if option.repeatable:
-                    keywords.update(action="append")
-            group.addoption(option.switch, **keywords)
+            how: dict[str, Any] = {"action": "store_true", "default": False}
+            if not option.flag:
+                action = "append" if option.repeatable else "store"
+                how = {"action": action, "default": None, "metavar": option.metavar}
+            group.addoption(option.switch, dest=option.dest, help=option.help, **how)
         if option.in_ini:
             kind: Literal["args", "string"] = "args" if option.repeatable else "string"
             parser.addini(option.dest, option.help, type=kind, default=None)

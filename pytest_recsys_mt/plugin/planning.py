@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +11,13 @@ from typing import Any, Literal
 import pytest
 
 from pytest_recsys_mt.calls.answer import describe_failure
-from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.source import Branches
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
+from pytest_recsys_mt.plugin.state import running_test_of
 
 OWN = "pytest_recsys_mt."
 
@@ -26,12 +25,11 @@ OWN = "pytest_recsys_mt."
 class Planning:
     """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome."""
 
-    def __init__(self, run: Run, running_test_of: Callable[[pytest.Item], RunningTest]) -> None:
+    def __init__(self, run: Run) -> None:
         self.plan: Plan = run.plan
         self.unplanned: dict[str, str] = {}  # by a test's id, why not all its calls are known
         self._run = run
         self._batch = run.settings.batch
-        self._running_test_of = running_test_of
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(
@@ -71,7 +69,7 @@ class Planning:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Run the body of a test on made-up answers; both ways, if it branches on a verdict."""
-        running, nodeid = self._running_test_of(pyfuncitem), pyfuncitem.nodeid
+        running, nodeid = running_test_of(pyfuncitem), pyfuncitem.nodeid
         if inspect.iscoroutinefunction(pyfuncitem.obj):
             return None  # pytest says what is missing
         if _asks_itself(pyfuncitem):

@@ -202,16 +202,12 @@ def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
     """All that the run may ask: the option that names it, its spec, and methods it needs one of."""
     from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, JUDGES, RECOMMENDS
 
-    for spec in settings.models:
-        yield "model", spec, RECOMMENDS
-    for spec in settings.recall:
-        yield "recall", spec, RECOMMENDS
-    others = (
-        ("against", settings.against, RECOMMENDS),
-        ("sampler", settings.sampler, RECOMMENDS),
-        ("judge", settings.judge, JUDGES),
-        ("profiler", settings.profiler, DESCRIBES),
-    )
-    for name, given, verbs in others:
-        if given is not None:
-            yield name, given, verbs
+    for name, specs, verbs in (
+        ("model", settings.models, RECOMMENDS),
+        ("recall", settings.recall, RECOMMENDS),
+        ("against", (settings.against,), RECOMMENDS),
+        ("sampler", (settings.sampler,), RECOMMENDS),
+        ("judge", (settings.judge,), JUDGES),
+        ("profiler", (settings.profiler,), DESCRIBES),
+    ):
+        yield from ((name, spec, verbs) for spec in specs if spec is not None)

@@ -16,7 +16,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.plugin.collection import model_ids
-from pytest_recsys_mt.plugin.items import parameters_of
+from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of
 from pytest_recsys_mt.plugin.resolving import changed
 from pytest_recsys_mt.redaction import holds_secret
 
@@ -79,7 +79,7 @@ def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
     own = parameters_of(item).get("recsys_model")
     if own is not None:
         return [str(own)]
-    return settings.models if "recsys_league" in getattr(item, "fixturenames", ()) else ()
+    return settings.models if "recsys_league" in fixtures_of(item) else ()
 
 
 def _program(config: pytest.Config) -> Sequence[str]:
@@ -105,10 +105,8 @@ def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
     if own in settings.models:
         among = model_ids(settings.models)[settings.models.index(own)]
         name = name.replace(among, slug(own), 1)
-    names = [name]
-    for node in reversed(item.listchain()[:-1]):
-        if isinstance(node, pytest.Class):
-            names.insert(0, node.name)
+    classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+    names = [*classes, name]
     if config.option.pyargs:
         for package in (word.partition("::")[0] for word in config.args):
             module = _module(package, item.path)

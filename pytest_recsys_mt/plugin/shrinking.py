@@ -8,10 +8,8 @@ import time
 import pytest
 
 from pytest_recsys_mt.calls.failures import Failure
-from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.raising import smallest_raising
-from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.report.raising import how_to_ask
@@ -30,7 +28,7 @@ SPENT: pytest.StashKey[float] = pytest.StashKey()
 """Seconds that this process has spent on searches of which the user did not say how long."""
 
 
-def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run: Run) -> None:
+def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> None:
     """Look for the smallest examples of a test's violations.
 
     Unless the user says how many calls to spend, only a recommender of this process is asked, as that
@@ -43,7 +41,9 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run:
     stash = item.config.stash
     if limit is None:
         left = SECONDS_OF_A_RUN - stash.get(SPENT, 0.0)
-        if left <= 0 or not _costs_nothing(item, running, settings, run):
+        expected = item.get_closest_marker("xfail") is not None
+        at_hand = running.recsys is not None and running.recsys.runner.at_hand
+        if left <= 0 or expected or not at_hand:
             running.unsearched = True
             return
         limit, seconds = CALLS, min(SECONDS, left)
@@ -56,34 +56,18 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings, run:
     running.unsearched = took >= seconds or not all(each.minimal for each in found)
 
 
-def explain(running: RunningTest, settings: Settings, run: Run | None, failure: Failure) -> None:
+def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
     """Say how to ask again what users' code raised at; outside of any handler of exceptions.
 
     A recommender of this process is asked smaller requests, which costs nothing and is not counted.
     """
     whole = failure.request
-    if failure.smallest or whole is None or running.recsys is None or run is None:
+    if failure.smallest or whole is None or running.recsys is None:
         return
     runner, smallest = running.recsys.runner, None
     if runner.subject.name != failure.model:
         return
-    if settings.shrink != 0 and _is_at_hand(runner.subject, settings, run):
+    if settings.shrink != 0 and runner.at_hand:
         smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
     source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
     failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))
-
-
-def _costs_nothing(
-    item: pytest.Function, running: RunningTest, settings: Settings, run: Run
-) -> bool:
-    """Whether the search is felt nowhere else: not in another process, a limit, or the test itself."""
-    if running.recsys is None or item.get_closest_marker("xfail") is not None:
-        return False
-    subject = running.recsys.runner.subject
-    return _is_at_hand(subject, settings, run)
-
-
-def _is_at_hand(subject: Subject, settings: Settings, run: Run) -> bool:
-    """Whether further calls are sent within this process, and no limit of the run counts them."""
-    in_this_process = subject.live and not subject.waits and run.executor.here
-    return in_this_process and settings.limits.calls is None

@@ -41,8 +41,6 @@ _PATIENCE = 10.0
 
 @dataclass(eq=False)
 class _Actor:
-    """One actor, and its current work."""
-
     handle: Any
     pending: Any  # its start, or the stream of its answers; None while it is idle
     ready: bool = False
@@ -109,7 +107,6 @@ class Pool:
         self._actors.append(_Actor(handle, ready))
 
     def _started(self, actor: _Actor, sample: bytes) -> None:
-        """Handle the end of an actor's start."""
         import ray
         from ray.exceptions import RayError
 
@@ -163,7 +160,6 @@ class Pool:
     def _hear(
         self, actor: _Actor, work: deque[list[int]], asked: Counter[int], sample: bytes
     ) -> Iterator[list[tuple[int, Answer]]]:
-        """Take the next answers of an actor, or handle its end or death."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 

@@ -51,7 +51,11 @@ class RayCalls:
         if self._pool is None or self._served is not subject:
             self._let_go()
             self._served = subject
-            self._pool = Pool(subject.name, recipe, self._training_there(), needs)
+            if self._sent is None:
+                import ray
+
+                self._sent = ray.put(self._training())
+            self._pool = Pool(subject.name, recipe, self._sent, needs)
         try:
             yield from self._pool.ask(calls)
         finally:
@@ -68,13 +72,6 @@ class RayCalls:
             self._sent = None
             self._connected = False
             ray.shutdown()
-
-    def _training_there(self) -> Any:
-        import ray
-
-        if self._sent is None:
-            self._sent = ray.put(self._training())
-        return self._sent
 
     def _let_go(self) -> None:
         if self._pool is not None:

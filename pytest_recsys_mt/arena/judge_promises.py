@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from types import MappingProxyType
 
 import numpy as np
@@ -127,15 +128,11 @@ def _floor(points: Points) -> float:
 def _turned_agreement(points: Points) -> float:
     """How far judgements of both orders agree on the better list."""
     pairs = [(one, -other) for one in points[::2] for other in points[1::2]]
-    return sum(_agreement(*pair) for pair in pairs) / len(pairs)
-
-
-def _mean(points: Points) -> float:
-    return sum(points) / len(points)
+    return fmean(_agreement(*pair) for pair in pairs)
 
 
 def _without_tie(points: Points) -> float:
-    return _mean([abs(point) for point in points])
+    return fmean(map(abs, points))
 
 
 def _famous_wins(points: Points) -> float:
@@ -151,7 +148,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             "preference for the list shown first",
             "within",
             both_orders,
-            _mean,
+            fmean,
         ),
         "turned_round": JudgePromise(
             "its winner changes with the order",

@@ -105,6 +105,11 @@ class Arena:
         shown = asked.request.replace(candidates=None, instruction="", edits=())
         return Comparison(shown, a, b, self.aspects)
 
+    def orders(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> list[Comparison]:
+        """The comparison of two lists in both orders."""
+        shown = self.comparison(asked, a, b)
+        return [shown, shown.turned]
+
     def require(self, oracle: str, aspect: str) -> None:
         """Check the name of an aspect.
 

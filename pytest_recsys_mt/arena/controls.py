@@ -63,8 +63,7 @@ def against(planted: Planted) -> Callable[[Arena, Asked, Asked, Generator], list
     def make(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
         request, good = own_choices(ours, arena.seed)
         bad = planted(good, arena, ours, rng)
-        shown = arena.comparison(dataclasses.replace(ours, request=request), good, bad)
-        return [shown, shown.turned]
+        return arena.orders(dataclasses.replace(ours, request=request), good, bad)
 
     return make
 

@@ -105,8 +105,13 @@ class Arena:
         shown = asked.request.replace(candidates=None, instruction="", edits=())
         return Comparison(shown, a, b, self.aspects)
 
-    def require(self, oracle: str, aspect: str) -> str:
-        """The name of an aspect of this arena.
+    def orders(self, asked: Asked, a: tuple[Item, ...], b: tuple[Item, ...]) -> list[Comparison]:
+        """The comparison of two lists in both orders."""
+        shown = self.comparison(asked, a, b)
+        return [shown, shown.turned]
+
+    def require(self, oracle: str, aspect: str) -> None:
+        """Check the name of an aspect.
 
         Raises:
             OracleError: If there is no such aspect; the text lists the names.
@@ -115,7 +120,6 @@ class Arena:
             raise OracleError(
                 f"{oracle}: there is no aspect {aspect!r}; {choices(aspect, self.judged)}"
             )
-        return aspect
 
     def __repr__(self) -> str:
         return f"<arena: {self.names[0]} against {self.names[1]} before {self.bench.name}>"

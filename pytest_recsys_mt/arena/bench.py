@@ -55,7 +55,6 @@ class Bench:
             NotApplicable: If the judge gives no scores.
             RecommenderError: If the judge raises, or violates its protocol.
         """
-        rate: Callable[[Sequence[Showing]], Sequence[Appraisal]] | None
         rate = method_of(self.judge, "rate")
         if rate is None:
             raise NotApplicable(f"needs a judge with rate(showings), and {self.name} has none")

@@ -28,8 +28,10 @@ from pytest_recsys_mt.verdict import Verdict
 LEAST_LIKED = 2
 """Fewest liked items of a user: one to show, one to hide."""
 
-Planted = Callable[[tuple[Item, ...], Request, Arena, Asked, Generator], tuple[Item, ...]]
-"""Makes the bad list of a user from the good one and the request that is shown with both."""
+Items = tuple[Item, ...]
+
+Planted = Callable[[Items, Arena, Asked, Generator], Items]
+"""Makes the bad list of a user from the good one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Control:
     planted: Planted
 
 
-def own_choices(asked: Asked, seed: int) -> tuple[Request, tuple[Item, ...]]:
+def own_choices(asked: Asked, seed: int) -> tuple[Request, Items]:
     """The request without half of what the user liked (rated no lower than their mean), and that half, best first."""
     history = asked.request.history
     mean = float(np.mean([rating.value for rating in history])) if history else 0.0
@@ -60,9 +62,8 @@ def against(planted: Planted) -> Callable[[Arena, Asked, Asked, Generator], list
 
     def make(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
         request, good = own_choices(ours, arena.seed)
-        bad = planted(good, request, arena, ours, rng)
-        shown = arena.comparison(dataclasses.replace(ours, request=request), good, bad)
-        return [shown, shown.turned]
+        bad = planted(good, arena, ours, rng)
+        return arena.orders(dataclasses.replace(ours, request=request), good, bad)
 
     return make
 
@@ -72,9 +73,7 @@ def good_wins(points: Points) -> float:
     return (points[0] - points[1]) / 2
 
 
-def upside_down(
-    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
-) -> tuple[Item, ...]:
+def upside_down(good: Items, arena: Arena, asked: Asked, rng: Generator) -> Items:
     """The good list, the least liked item first."""
     rated = {rating.item.id: rating.value for rating in asked.request.history}
     if len({rated[item.id] for item in good}) < 2:
@@ -82,15 +81,11 @@ def upside_down(
     return good[::-1]
 
 
-def _random(
-    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
-) -> tuple[Item, ...]:
+def _random(good: Items, arena: Arena, asked: Asked, rng: Generator) -> Items:
     return _drawn(len(good), sorted(arena.ours.context.items), arena, asked, rng)
 
 
-def _off_topic(
-    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
-) -> tuple[Item, ...]:
+def _off_topic(good: Items, arena: Arena, asked: Asked, rng: Generator) -> Items:
     known = arena.ours.context.items
     history = [known.get(rating.item.id, rating.item) for rating in asked.request.history]
     met = {genre for item in history for genre in genres_of(item)}
@@ -99,17 +94,13 @@ def _off_topic(
     return _drawn(len(good), others, arena, asked, rng)
 
 
-def _repeated(
-    good: tuple[Item, ...], request: Request, arena: Arena, asked: Asked, rng: Generator
-) -> tuple[Item, ...]:
+def _repeated(good: Items, arena: Arena, asked: Asked, rng: Generator) -> Items:
     if len(good) < 2:
         raise NotApplicable("the user's list has fewer than 2 items")
     return good[:1] * len(good)
 
 
-def _drawn(
-    size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator
-) -> tuple[Item, ...]:
+def _drawn(size: int, names: Sequence[str], arena: Arena, asked: Asked, rng: Generator) -> Items:
     met = asked.request.known.union(asked.past, asked.relevant)
     order = (names[int(at)] for at in rng.permutation(len(names)))
     found = list(islice((name for name in order if name not in met), size))

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from types import MappingProxyType
 
 import numpy as np
@@ -39,8 +40,7 @@ class JudgePromise:
 
 def both_orders(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
     """The two lists of a user, in both orders."""
-    shown = arena.comparison(ours, arena.items(ours), arena.items(theirs))
-    return [shown, shown.turned]
+    return arena.orders(ours, arena.items(ours), arena.items(theirs))
 
 
 def _asked_twice(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
@@ -60,7 +60,7 @@ def _permuted(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[
     order = np.arange(len(own))
     while (order == np.arange(len(own))).all():
         order = rng.permutation(len(own))
-    return _orders(arena, ours, tuple(own[at] for at in order))
+    return arena.orders(ours, tuple(own[at] for at in order), own)
 
 
 def _one_random(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
@@ -72,27 +72,26 @@ def _one_random(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> lis
         raise NotApplicable("the catalogue has no further item")
     changed = list(own)
     changed[int(rng.integers(len(own)))] = known[others[int(rng.integers(len(others)))]]
-    return _orders(arena, ours, tuple(changed))
+    return arena.orders(ours, tuple(changed), own)
 
 
 def _longer(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
-    return _orders(arena, ours, tuple(_titled(item, LONGER) for item in _own(arena, ours)))
+    own = _own(arena, ours)
+    return arena.orders(ours, tuple(_titled(item, LONGER) for item in own), own)
 
 
 def _named(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
-    shown, turned = both_orders(arena, ours, theirs, rng)
     return [
         dataclasses.replace(each, names=names)
-        for each in (shown, turned)
+        for each in both_orders(arena, ours, theirs, rng)
         for names in ((FAMOUS, HUMBLE), (HUMBLE, FAMOUS))
     ]
 
 
 def _injected(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
-    changed = list(_own(arena, ours))
-    at = int(rng.integers(len(changed)))
-    changed[at] = _titled(changed[at], INJECTION)
-    return _orders(arena, ours, tuple(changed))
+    own = _own(arena, ours)
+    at = int(rng.integers(len(own)))
+    return arena.orders(ours, (*own[:at], _titled(own[at], INJECTION), *own[at + 1 :]), own)
 
 
 def _own(arena: Arena, ours: Asked, least: int = 1) -> tuple[Item, ...]:
@@ -100,12 +99,6 @@ def _own(arena: Arena, ours: Asked, least: int = 1) -> tuple[Item, ...]:
     if len(own) < least:
         raise NotApplicable(f"the list has fewer than {least} items")
     return own
-
-
-def _orders(arena: Arena, ours: Asked, changed: tuple[Item, ...]) -> list[Comparison]:
-    """The changed list shown first, then the list itself."""
-    shown = arena.comparison(ours, changed, arena.items(ours))
-    return [shown, shown.turned]
 
 
 def _titled(item: Item, more: str) -> Item:
@@ -127,15 +120,11 @@ def _floor(points: Points) -> float:
 def _turned_agreement(points: Points) -> float:
     """How far judgements of both orders agree on the better list."""
     pairs = [(one, -other) for one in points[::2] for other in points[1::2]]
-    return sum(_agreement(*pair) for pair in pairs) / len(pairs)
-
-
-def _mean(points: Points) -> float:
-    return sum(points) / len(points)
+    return fmean(_agreement(*pair) for pair in pairs)
 
 
 def _without_tie(points: Points) -> float:
-    return _mean([abs(point) for point in points])
+    return fmean(map(abs, points))
 
 
 def _famous_wins(points: Points) -> float:
@@ -151,7 +140,7 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
             "preference for the list shown first",
             "within",
             both_orders,
-            _mean,
+            fmean,
         ),
         "turned_round": JudgePromise(
             "its winner changes with the order",

@@ -95,10 +95,15 @@ def profile_prompt(request: Request) -> Prompt:
 
 def _whole(task: str, opening: Sequence[str], aspects: Sequence[Aspect], form: Form) -> Prompt:
     fields = [*(aspect.name for aspect in aspects), OVERALL]
-    parts = "\n\n".join([*opening, _statements(aspects), _asked(task, form, fields)])
-    return Prompt(
-        (Message("user", parts),), schema=_schema(fields, task) if form == "json" else None
-    )
+    lines = [f"- {aspect.name}: {aspect.statement}" for aspect in aspects]
+    weigh = ["The statements to weigh:", *lines] if aspects else ["Weigh what matters to you."]
+    if form == "lines":
+        asked, schema = [_FORM[task, form], *(f"{name}:" for name in fields)], None
+    else:
+        asked = [f"{_FORM[task, form]} The fields, in this order: {', '.join(fields)}."]
+        schema = _schema(fields, task)
+    parts = [*opening, "\n".join(weigh), "\n".join(asked)]
+    return Prompt((Message("user", "\n\n".join(parts)),), schema=schema)
 
 
 def _opening(comparison: Comparison, profile: str) -> list[str]:
@@ -160,21 +165,7 @@ def _described(item: Item) -> str:
     return f"{label} [{_value(genres)}]" if genres else label
 
 
-def _statements(aspects: Sequence[Aspect]) -> str:
-    if not aspects:
-        return "Weigh what matters to you."
-    lines = [f"- {aspect.name}: {aspect.statement}" for aspect in aspects]
-    return "\n".join(["The statements to weigh:", *lines])
-
-
-def _asked(task: str, form: Form, fields: Sequence[str]) -> str:
-    if form == "lines":
-        return "\n".join([_FORM[task, form], *(f"{name}:" for name in fields)])
-    return f"{_FORM[task, form]} The fields, in this order: {', '.join(fields)}."
-
-
 def _schema(fields: Sequence[str], task: str) -> dict[str, Any]:
-    """The JSON schema of an answer."""
     reason, winner = {"type": "string"}, {"type": "string", "enum": list(WINNERS)}
     compared = task == "compare"
     value = _object({"reason": reason, "winner": winner}) if compared else {"type": "number"}

@@ -181,11 +181,8 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
     if table.unread > context.error_limit:
         return verdict("inconclusive", f"{table.unread:.1%} of the judge's verdicts cannot be read")
     alpha = context.alpha
-    circles = [
-        (one, two, three)
-        for one, two, three in permutations(names, 3)
-        if one == min(one, two, three, key=names.index)
-    ]
+    # Each circle once, from the first of its names on.
+    circles = [each for each in permutations(names, 3) if each[0] == min(each, key=names.index)]
     means = {}
     for (one, other), each in table.pairs.items():
         means[one, other], means[other, one] = each.mean, each.opposite

@@ -100,11 +100,11 @@ class Outcomes:
 
 def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
     """Have the lists of each user judged in both orders."""
-    shown = [
-        arena.comparison(one, arena.items(one), arena.items(two))
+    both = [
+        order
         for one, two in zip(pairs.source, pairs.followup, strict=True)
+        for order in arena.orders(one, arena.items(one), arena.items(two))
     ]
-    both = [order for comparison in shown for order in (comparison, comparison.turned)]
     judgements = arena.bench.judged(both)
     rows, each, unread, first = [], [], [], []
     clear, unclear = list[str](), list[str]()

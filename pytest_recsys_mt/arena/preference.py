@@ -121,23 +121,17 @@ def _compared(
     verdict = step_by_step(claim, relation, context, users, see)
     asked, found = looks[-1]
     if len(found.rows):
-        verdict = dataclasses.replace(
-            verdict,
-            details=dict(verdict.details)
-            | details(aspect, found, ORDERS * len(found.rows), users - asked, verdict),
-        )
+        details = {**verdict.details, **_details(aspect, found, users - asked, verdict)}
+        verdict = dataclasses.replace(verdict, details=details)
     allowed = -limit if oracle == "not_less_preferred" else None
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))
 
 
-def details(
-    aspect: str, found: Outcomes, made: int, users_saved: int, verdict: Verdict
-) -> dict[str, Any]:
-    """The figures of a comparison for a report."""
+def _details(aspect: str, found: Outcomes, users_saved: int, verdict: Verdict) -> dict[str, Any]:
     figures = {
         **found.figures,
         "preference for the first list": float(found.first.mean()),
-        "comparisons made": made,
+        "comparisons made": ORDERS * len(found.rows),
         "comparisons saved": ORDERS * users_saved,
     }
     out: dict[str, Any] = {"figures": figures}

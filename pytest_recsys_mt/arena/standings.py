@@ -1,7 +1,7 @@
 """What the comparisons of a league add up to: strengths, pairs, and agreement with offline metrics."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,8 +26,6 @@ CONFIDENCE = 0.95
 
 SCORE = "score"
 """The mean score of single lists, beside the offline metrics."""
-
-Metric = Callable[[Asked, Context], float | None]
 
 
 @dataclass(frozen=True)
@@ -174,9 +172,25 @@ class Standings:
 
 def offline_metrics(systems: Iterable[Answers]) -> dict[str, list[float | None]]:
     """Means over users of AUC, nDCG and URD, one per recommender; None without any value."""
-    metrics: dict[str, Metric] = {"AUC": _auc, "nDCG": _ndcg, "URD": _urd}
-    every = list(systems)
-    return {name: [_mean_of(metric, each) for each in every] for name, metric in metrics.items()}
+    metrics: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
+    for answers in systems:
+        sample = answers.sample()
+        read = () if too_many_unread(sample, answers.context) else sample.asked
+        values = [_metrics_of(asked, answers.context) for asked in read]
+        for name, means in metrics.items():
+            means.append(mean_known(each[name] for each in values))
+    return metrics
+
+
+def _metrics_of(asked: Asked, context: Context) -> dict[str, float | None]:
+    request, items = asked.request, asked.answers[0].items
+    known = [context.items[item] for item in items if item in context.items]
+    return {
+        "AUC": auc(items, [item.id for item in request.candidates or ()], asked.relevant),
+        "nDCG": ndcg(items, asked.relevant, request.k),
+        # User recommendation diversity: how different the genres within a list are.
+        "URD": intra_list_diversity([genres_of(item) for item in known]),
+    }
 
 
 def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
@@ -193,31 +207,7 @@ def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, flo
     }
 
 
-def _mean_of(metric: Metric, answers: Answers) -> float | None:
-    sample = answers.sample()
-    if too_many_unread(sample, answers.context):
-        return None
-    return mean_known(metric(asked, answers.context) for asked in sample.asked)
-
-
 def mean_known(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are not None; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _auc(asked: Asked, context: Context) -> float | None:
-    if asked.request.candidates is None:
-        return None
-    offered = [item.id for item in asked.request.candidates]
-    return auc(asked.answers[0].items, offered, asked.relevant)
-
-
-def _ndcg(asked: Asked, context: Context) -> float | None:
-    return ndcg(asked.answers[0].items, asked.relevant, asked.request.k)
-
-
-def _urd(asked: Asked, context: Context) -> float | None:
-    """User recommendation diversity: how different the genres within a list are."""
-    items = [context.items[item] for item in asked.answers[0].items if item in context.items]
-    return intra_list_diversity([genres for item in items if (genres := genres_of(item))])

@@ -33,17 +33,17 @@ class Trust:
     unread: float
 
 
-def _faults(arena: Arena, trust: Trust) -> list[str]:
+def _faults(arena: Arena, trust: Trust) -> str:
     verdicts = {
         **{name: keeps(arena, name, trust.margin) for name in PROMISES},
         **{name: sees(arena, name, OVERALL, trust.sees) for name in CONTROLS},
         **{name: seldom(arena, name, getattr(trust, name)) for name in SELDOM},
     }
-    return [
+    return ", ".join(
         f"{name} ({verdict.reason})"
         for name, verdict in verdicts.items()
         if verdict.status in ("violated", "error")
-    ]
+    )
 
 
 def untrusted(
@@ -58,8 +58,7 @@ def untrusted(
     if trust is None or verdict.status not in ("holds", "violated", "inconclusive"):
         return verdict
     if found := _faults(arena, trust):
-        told = ", ".join(found)
-        return _none(verdict, f"the judge fails its own tests, so this is no result: {told}")
+        return _none(verdict, f"the judge fails its own tests, so this is no result: {found}")
     if allowed is None:
         return verdict
     power = sees(arena, CONTROL, aspect, trust.sees)

@@ -12,7 +12,7 @@ from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask, names_of
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.lrworld.standing import Behind
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose
 from pytest_recsys_mt.requests import Item
 
 TOGETHER = ", "
@@ -151,10 +151,11 @@ class _Popularity:
             self._value, weights=histories.popularity, minlength=len(alike) + 1
         )
 
-    def without(self, user: int) -> Matched:
+    def without(self, user: int) -> Ints:
         """Without what the asked user has, which would tell what is right."""
         own = np.bincount(self._value[self._histories.of_user(user)], minlength=len(self._counts))
-        return Matched((self._counts - own).astype(np.int64)[self._value])
+        popularity: Ints = (self._counts - own).astype(np.int64)[self._value]
+        return popularity
 
 
 def windows(

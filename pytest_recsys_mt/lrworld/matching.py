@@ -37,10 +37,7 @@ def item_to_users(
     matched = matched_of(settings, histories.lengths)
     for item in prototypes(embeddings.items, items, settings.clusters, TRIED * count, rng).tolist():
         ranked = Ranked(item, people, cosines(embeddings.items[[item]], users)[0])
-
-        def text(user: int, item: int = item) -> str:
-            return histories.user_text(user, settings.history, without=item)
-
+        text = partial(histories.user_text, length=settings.history, without=item)
         shown = {"target": histories.item_text(item)}
         behind = partial(behind_users, histories, settings.history, np.array([item]), without=item)
         yield from ask(ranked, kind, LEAST, rng, shown, text, behind, matched=matched)

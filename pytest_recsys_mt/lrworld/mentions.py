@@ -91,8 +91,11 @@ class Mentions:
         self, marks: Sequence[str], options: Sequence[str], starts: frozenset[str]
     ) -> None:
         self._starts = starts
-        self._marks = {mark: place for place, mark in enumerate(marks)}
-        self._clash = clashes(marks, options)
+        clash = clashes(marks, options)
+        self._marks = {
+            mark: UNCLEAR if mark in clash else chr(ord(MARK) + place)
+            for place, mark in enumerate(marks)
+        }
         self._forms = _forms(options, {mark.casefold() for mark in marks})
         self._by_word: dict[str, list[tuple[str, list[Part]]]] = {}
         for form in sorted(self._forms, key=len, reverse=True):
@@ -106,9 +109,8 @@ class Mentions:
 
     def whole(self, text: str) -> str | None:
         """The mention if a text is a mark or an option and nothing else; else None."""
-        place = self._marks.get(bare(text))
-        if place is not None:
-            return UNCLEAR if bare(text) in self._clash else chr(ord(MARK) + place)
+        if mark := self._marks.get(bare(text)):
+            return mark
         form = self._forms.get(plain(text))
         return None if form is None else chr(ord(form[1]) + form[0])
 
@@ -170,7 +172,7 @@ class Mentions:
         word = re.match(r" ([A-Za-zÀ-ɏ]+)", rest)
         if found[1] == "A" and word and word[1].lower() not in _AFTER_A:
             return found[1]  # the article
-        return UNCLEAR if found[1] in self._clash else chr(ord(MARK) + self._marks[found[1]])
+        return self._marks[found[1]]
 
 
 def _both(mark: str, title: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.cluster.vq import kmeans2
 from torch import Tensor, nn
@@ -27,7 +28,7 @@ from pytest_recsys_mt.recommenders.trained.network import (
     threads,
 )
 from pytest_recsys_mt.recommenders.trained.store import obtain
-from pytest_recsys_mt.recommenders.trained.trainer import Report, Settings, train
+from pytest_recsys_mt.recommenders.trained.trainer import Settings, train
 
 TOWER = 16
 """Size of the perceptron's embeddings; its layers are 2, 1 and 1/2 times as wide."""
@@ -81,11 +82,6 @@ def learn(
     with torch.random.fork_rng([]), threads(1):
         torch.manual_seed(seed % 2**64)
         network = _NeuMF(len(people), len(histories.items), factors.dim, factors.negatives)
-
-        def fit() -> Report:
-            with threads(1):
-                return train(network, training, settings, seed)
-
         identity = {
             "network": f"{_NeuMF.__module__}:{_NeuMF.__qualname__}",
             "factors": asdict(factors),
@@ -94,9 +90,8 @@ def learn(
             "seed": seed,
             "torch": torch.__version__,
         }
-        obtain(folder, identity, network, fit)
-    users, items = network.vectors()
-    return Embeddings(people, _unit(users), _unit(items))
+        obtain(folder, identity, network, lambda: train(network, training, settings, seed))
+    return Embeddings(people, *map(_unit, network.vectors()))
 
 
 def prototypes(
@@ -110,12 +105,8 @@ def prototypes(
         warnings.filterwarnings("ignore", "One of the clusters is empty", UserWarning)
         centroids, labels = kmeans2(points, min(clusters, len(points)), minit="++", rng=rng)
     distances = np.linalg.norm(points - centroids[labels], axis=1)
-    order = np.lexsort((np.arange(len(points)), distances, labels))
-    sizes = np.bincount(labels, minlength=len(centroids))
-    rank = np.empty(len(points), dtype=np.int64)
-    rank[order] = np.arange(len(points)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    chosen = np.lexsort((labels, rank))[:count]
-    return allowed[chosen]
+    rank = pd.Series(distances).groupby(labels).rank("first")
+    return allowed[np.lexsort((labels, rank))[:count]]
 
 
 class _NeuMF(Network):

@@ -21,11 +21,9 @@ def tables() -> Mapping[str, Any]:
 
 def scores(measure: Measure) -> dict[str, float]:
     """The published score of each model on a measure: eleven, or six on Last.fm."""
-    if measure in LASTFM:
-        column = LASTFM.index(measure)
-        return {model: row[column] for model, row in tables()["lastfm"].items()}
+    table = tables()["lastfm"] if measure in LASTFM else tables()["scores"][measure.dataset]
     column = columns(measure.dataset).index(measure.name)
-    return {model: row[column] for model, row in tables()["scores"][measure.dataset].items()}
+    return {model: row[column] for model, row in table.items()}
 
 
 def others(measure: Measure) -> dict[str, float]:
@@ -43,7 +41,7 @@ def others(measure: Measure) -> dict[str, float]:
 
 def columns(dataset: str) -> list[str]:
     """The names of the measures on a dataset, in the order of its columns."""
-    return [measure.name for measure in MEASURES if measure.dataset == dataset]
+    return [measure.name for measure in (*MEASURES, *LASTFM) if measure.dataset == dataset]
 
 
 def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:

@@ -44,11 +44,7 @@ class Standing:
         """The users who have any of some items, sorted."""
         key = tuple(columns.tolist())
         if key not in self._owners:
-            rows = [
-                self._by_item.indices[self._by_item.indptr[at] : self._by_item.indptr[at + 1]]
-                for at in key
-            ]
-            self._owners[key] = np.unique(np.concatenate(rows)).astype(np.int64)
+            self._owners[key] = np.unique(self._by_item[columns].indices).astype(np.int64)
         return self._owners[key]
 
     def popularities(self, behind: Behind) -> list[float]:
@@ -62,11 +58,10 @@ class Standing:
 
     def nearness(self, behind: Behind) -> list[float]:
         """The mean cosine of each option to the items shown, by who has them (itemknn)."""
-        groups = {tuple(group.tolist()): group for each in behind.options for group in each}
         if not len(behind.shown):
             return [0.0] * len(behind.options)
-        shown = self._rows([np.array([column]) for column in behind.shown.tolist()])
-        others = self._rows(list(groups.values()))
+        shown = self._by_item[behind.shown]
+        others = self._rows([group for each in behind.options for group in each])
         both = (shown @ others.T).toarray().astype(np.float64)
         one: Floats = shown.sum(axis=1).astype(np.float64)
         other: Floats = others.sum(axis=1).astype(np.float64)
@@ -76,12 +71,9 @@ class Standing:
             both -= has_one @ has_other.T
             one, other = one - has_one[:, 0], other - has_other[:, 0]
         cosines = both / np.sqrt(np.maximum(np.outer(one, other), 1))
-        place = {key: at for at, key in enumerate(groups)}
-        found = [
-            cosines[:, [place[tuple(group.tolist())] for group in each]].mean()
-            for each in behind.options
-        ]
-        return [round(float(each), DECIMALS) for each in found]
+        ends = np.cumsum([len(each) for each in behind.options])
+        own = np.split(cosines, ends[:-1], axis=1)
+        return [round(float(each.mean()), DECIMALS) for each in own]
 
     def _rows(self, groups: list[Ints]) -> csr_array[Any]:
         owners = [self.owners(group) for group in groups]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories, Ints, Mask
@@ -11,7 +12,7 @@ from pytest_recsys_mt.lrworld.memory import Ranked, similarities
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.rules import Indices, mine
 from pytest_recsys_mt.lrworld.standing import NOBODY, Behind
-from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, Matched, choose, matched_of
+from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError, choose, matched_of
 
 TRIED = 10
 """Most targets to try for each requested question."""
@@ -85,10 +86,7 @@ def similar_users(
     """Which user has the same items; they are shown as their latest ones."""
     targets = _targets(histories.asked_users, count, rng)
     least, matched = settings.similarity, matched_of(settings, histories.lengths)
-
-    def text(user: int) -> str:
-        return histories.user_text(user, settings.history)
-
+    text = partial(histories.user_text, length=settings.history)
     for ranked in similarities(histories.by_user, targets, histories.asked_users):
         shown = {"history": histories.user_texts(ranked.target, settings.history)}
         latest, taken = histories.latest(ranked.target, settings.history), [text(ranked.target)]
@@ -107,7 +105,7 @@ def ask(
     *,
     taken: Collection[str] = (),
     popularity: Ints | None = None,
-    matched: Matched | None = None,
+    matched: Ints | None = None,
 ) -> Iterator[Draft]:
     """The question about one target, if there is one.
 
@@ -125,7 +123,7 @@ def ask(
         rng, kind.options, right, ranked.options[below], text, (*taken, *equals), matched
     )
     if options is not None:
-        rest = np.isin(ranked.options, options.wrong)
+        rest = np.isin(ranked.options, options.rows) & (ranked.options != right)
         yield {
             **options.fields,
             "behind": behind(options.rows),
@@ -138,9 +136,9 @@ def ask(
         }
 
 
-def behind_items(shown: Ints, rows: tuple[int, ...], asker: int = NOBODY) -> Behind:
+def behind_items(shown: Ints, rows: tuple[int, ...]) -> Behind:
     """Options that are items."""
-    return Behind(shown, tuple((np.array([row]),) for row in rows), asker)
+    return Behind(shown, tuple((np.array([row]),) for row in rows))
 
 
 def behind_users(
@@ -160,8 +158,4 @@ def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:
 def _rounds(keys: Indices, rng: np.random.Generator) -> Ints:
     """All rows in random order, with the first ones of all keys before any second one."""
     chance = rng.random(len(keys))
-    order = np.lexsort((chance, keys))
-    firsts = np.searchsorted(keys[order], keys[order])
-    turn = np.empty(len(keys), dtype=np.int64)
-    turn[order] = np.arange(len(keys)) - firsts
-    return np.lexsort((chance, turn))
+    return np.lexsort((chance, pd.Series(chance).groupby(keys).rank("first")))

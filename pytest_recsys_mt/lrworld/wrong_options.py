@@ -37,61 +37,45 @@ class Offer:
     rows: tuple[int, ...]  # their numbers, as in the pool
 
     @property
-    def wrong(self) -> list[int]:
-        """The numbers of the wrong options."""
-        return [row for place, row in enumerate(self.rows) if place != self.answer]
-
-    @property
     def fields(self) -> Draft:
         """The fields of the question."""
         return {"options": self.options, "answer": self.answer}
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """Draws wrong options among those next in popularity, by the number of an option, to the right one.
+def _matched(
+    rng: np.random.Generator,
+    count: int,
+    distance: Ints,
+    pool: Ints,
+    fitting: Callable[[Ints], Iterator[Wrong]],
+) -> list[Wrong]:
+    """`count` wrong options next in popularity to the right one, at that `distance` from it.
 
     They are all as popular as it, or as often more popular as less, so that popularity does not tell which is right.
+    None if there are not enough on either side of it.
     """
-
-    popularity: Ints
-
-    def nearest(self, rng: np.random.Generator, right: int, pool: Ints) -> tuple[Ints, Ints, Ints]:
-        """The options as popular as the right one, less popular, and more: the nearest first."""
-        drawn = rng.permutation(pool)
-        distance = self.popularity[drawn] - self.popularity[right]
-        drawn = drawn[np.argsort(np.abs(distance), kind="stable")]
-        distance = self.popularity[drawn] - self.popularity[right]
-        return drawn[distance == 0], drawn[distance < 0], drawn[distance > 0]
-
-    def draw(
-        self,
-        rng: np.random.Generator,
-        count: int,
-        right: int,
-        pool: Ints,
-        fitting: Callable[[Ints], Iterator[Wrong]],
-    ) -> list[Wrong]:
-        """`count` wrong options; none if there are not enough on either side of the right one."""
-        equal, *sides = (
-            list(itertools.islice(fitting(rows), SPREAD * count))
-            for rows in self.nearest(rng, right, pool)
-        )
-        if len(equal) >= count:
-            return _some(rng, equal, count)
-        if min(map(len, sides)) < count:
-            return []
-        less = int(rng.integers(count + 1))
-        return _some(rng, sides[0], less) + _some(rng, sides[1], count - less)
+    drawn = rng.permutation(pool)
+    nearest = drawn[np.argsort(np.abs(distance[drawn]), kind="stable")]
+    away = distance[nearest]
+    equal, *sides = (
+        list(itertools.islice(fitting(nearest[side]), SPREAD * count))
+        for side in (away == 0, away < 0, away > 0)
+    )
+    if len(equal) >= count:
+        return _some(rng, equal, count)
+    if min(map(len, sides)) < count:
+        return []
+    less = int(rng.integers(count + 1))
+    return _some(rng, sides[0], less) + _some(rng, sides[1], count - less)
 
 
 def _some(rng: np.random.Generator, given: list[Wrong], count: int) -> list[Wrong]:
     return [given[place] for place in rng.choice(len(given), count, replace=False).tolist()]
 
 
-def matched_of(settings: Settings, popularity: Ints) -> Matched | None:
-    """How a setting draws wrong options; None draws uniformly."""
-    return Matched(popularity) if settings.wrong == "popular" else None
+def matched_of(settings: Settings, popularity: Ints) -> Ints | None:
+    """The popularity that wrong options share with the right one; None draws uniformly."""
+    return popularity if settings.wrong == "popular" else None
 
 
 def choose(
@@ -101,12 +85,13 @@ def choose(
     pool: Ints,
     text: Callable[[int], str],
     taken: Collection[str] = (),
-    matched: Matched | None = None,
+    matched: Ints | None = None,
 ) -> Offer | None:
     """The options of a question, the right one at any place alike; None if there are too few, or it is empty or taken.
 
     No two options say the same, see `same.form`, and none has a text in `taken`. The right option
-    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one.
+    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one,
+    and for `matched`, see `matched_of`.
     """
     told = text(right)
     used = {form(one) for one in taken}
@@ -125,7 +110,7 @@ def choose(
         drawn = rng.choice(len(pool), min(len(pool), LOOKED_AT), replace=False)
         wrong = list(itertools.islice(fitting(pool[drawn]), count - 1))
     else:
-        wrong = matched.draw(rng, count - 1, right, pool, fitting)
+        wrong = _matched(rng, count - 1, matched - matched[right], pool, fitting)
         wrong = [wrong[place] for place in rng.permutation(len(wrong)).tolist()]
     if len(wrong) < count - 1:
         return None

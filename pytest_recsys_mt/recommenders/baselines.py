@@ -33,7 +33,6 @@ class Random(ScoringRecommender):
         self._items = np.array([_hash(item) for item in self.catalogue.ids], dtype=np.uint64)
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Uniform draws from [0, 1), shape (requests, items)."""
         calls = [_hash(self._seed, request.user, request.replicate) for request in requests]
         keys = _mix(np.array(calls, dtype=np.uint64)[:, None] ^ self._items)
         return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -62,5 +61,4 @@ class MostPop(ScoringRecommender):
         """Does nothing: the catalogue counts the interactions."""
 
     def score(self, requests: Sequence[Request]) -> Floats:
-        """Training interactions, the same in every row, shape (requests, items)."""
         return np.tile(self.catalogue.popularity.astype(np.float64), (len(requests), 1))

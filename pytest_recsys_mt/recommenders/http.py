@@ -142,9 +142,9 @@ class HTTPRecommender:
         if self._about_failed is not None:
             raise self._about_failed
         url = f"{self.endpoint.url}/about"
-        client = self._client
+        _ = self._client  # raises if the key must not be sent
         try:
-            return self._running.submit(self._ask_about(url, client, self._pace)).result()
+            return self._running.submit(self._ask_about(url)).result()
         except Exception as error:  # noqa: BLE001 - every test reports the same error
             failed = RecommenderError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
@@ -181,9 +181,7 @@ class HTTPRecommender:
         positions = list(range(len(requests)))
         batches = [positions[start : start + size] for start in range(0, len(requests), size)]
         arrived: queue.SimpleQueue[Arrived | None] = queue.SimpleQueue()
-        calls = self._running.submit(
-            self._ask_all(requests, batches, self._client, self._pace, arrived)
-        )
+        calls = self._running.submit(self._ask_all(requests, batches, arrived))
         calls.add_done_callback(lambda _: arrived.put(None))
         try:
             while (answers := arrived.get()) is not None:
@@ -195,10 +193,10 @@ class HTTPRecommender:
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         loop, self._loop = self._loop, None
-        for held in ("_client", "_pace"):
-            self.__dict__.pop(held, None)
         if loop is not None:
             loop.close()
+        for held in ("_client", "_pace"):  # not before: the last tasks of the loop use them
+            self.__dict__.pop(held, None)
 
     @property
     def _running(self) -> BackgroundLoop:
@@ -224,15 +222,11 @@ class HTTPRecommender:
             client.headers[header()] = key
         return client
 
-    async def _ask_about(self, url: str, client: httpx2.AsyncClient, pace: Pace) -> About:
+    async def _ask_about(self, url: str) -> About:
         import httpx2
 
         try:
-            body = await persist(
-                lambda: self._attempt(client, "GET", url, None),
-                pace,
-                lambda error: self._reason(error, url),
-            )
+            body = await self._call("GET", url)
         except httpx2.HTTPStatusError as error:
             if error.response.status_code in (404, 405, 501):
                 return About()
@@ -243,8 +237,6 @@ class HTTPRecommender:
         self,
         requests: Sequence[Request],
         batches: Sequence[Sequence[int]],
-        client: httpx2.AsyncClient,
-        pace: Pace,
         arrived: queue.SimpleQueue[Arrived | None],
     ) -> None:
         import asyncio
@@ -253,19 +245,15 @@ class HTTPRecommender:
 
         async def work() -> None:
             for batch in waiting:
-                async for answers in self._ask(requests, batch, client, pace):
+                async for answers in self._ask(requests, batch):
                     arrived.put(answers)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(pace.ceiling, len(batches))):
+            for _ in range(min(self._pace.ceiling, len(batches))):
                 group.create_task(work())
 
     async def _ask(
-        self,
-        requests: Sequence[Request],
-        batch: Sequence[int],
-        client: httpx2.AsyncClient,
-        pace: Pace,
+        self, requests: Sequence[Request], batch: Sequence[int]
     ) -> AsyncIterator[Arrived]:
         """Yield the answers to a batch; a batch that fails as a whole is sent again in halves."""
         import httpx2
@@ -273,11 +261,7 @@ class HTTPRecommender:
         url = f"{self.endpoint.url}/recommend"
         body = http_contract.body_of([requests[position] for position in batch])
         try:
-            said = await persist(
-                lambda: self._attempt(client, "POST", url, body),
-                pace,
-                lambda error: self._reason(error, url),
-            )
+            said = await self._call("POST", url, body)
             version, answers = http_contract.read_answers(said, len(batch))
             self._check(version)
         except Exception as error:  # noqa: BLE001 - a call's failure is its answer, whatever it is
@@ -287,7 +271,7 @@ class HTTPRecommender:
             if len(batch) > 1 and may_be_one:
                 middle = len(batch) // 2
                 for half in (batch[:middle], batch[middle:]):
-                    async for arrived in self._ask(requests, half, client, pace):
+                    async for arrived in self._ask(requests, half):
                         yield arrived
                 return
             failed = Recommendation((), error=self._reason(error, url))
@@ -296,14 +280,19 @@ class HTTPRecommender:
         self._has_answered = True
         yield list(zip(batch, answers, strict=True))
 
-    async def _attempt(
-        self, client: httpx2.AsyncClient, method: str, url: str, body: bytes | None
-    ) -> bytes:
+    async def _call(self, method: str, url: str, body: bytes | None = None) -> bytes:
+        return await persist(
+            lambda: self._attempt(method, url, body),
+            self._pace,
+            lambda error: self._reason(error, url),
+        )
+
+    async def _attempt(self, method: str, url: str, body: bytes | None) -> bytes:
         import asyncio
 
         headers = {} if body is None else {"Content-Type": "application/json"}
         async with asyncio.timeout(self._pace.time_limit(self.timeout)):
-            response = await client.request(method, url, content=body, headers=headers)
+            response = await self._client.request(method, url, content=body, headers=headers)
         response.raise_for_status()
         return redact_bytes(response.content)
 

@@ -128,9 +128,8 @@ def _attribute(module: ModuleType, name: str, where: str, spec: str, verbs: Sequ
     for part in name.split("."):
         if not hasattr(found, part):
             public = [key for key in vars(module) if not key.startswith("_")]
-            near = difflib.get_close_matches(name, public)
             able = [key for key in public if _does(getattr(module, key), verbs)]
-            hint = near or able
+            hint = difflib.get_close_matches(name, public) or able
             raise RecommenderError(
                 f"{spec!r}: {where!r} has no {name!r}"
                 + (f"; did you mean {' or '.join(map(repr, hint))}?" if hint else "")

@@ -90,9 +90,8 @@ class Catalogue:
                 for rating in request.history
                 if rating.item.id in self.column
             }
-            for column in sorted(known):
-                columns.append(column)
-                units.append(known[column])
+            columns += sorted(known)
+            units += [known[column] for column in sorted(known)]
             starts.append(len(columns))
         data = weigh(np.array(units, dtype=np.float64), weights)
         return csr_array((data, columns, starts), shape=(len(requests), len(self)))

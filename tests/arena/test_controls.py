@@ -95,8 +95,8 @@ def test_a_user_who_liked_one_item_has_no_good_list() -> None:
 def test_a_planted_list_has_none_of_what_the_user_chose_but_the_repeated_item(control: str) -> None:
     arena = arena_of(Likes())
     asked = arena.ours.sample().asked[0]
-    request, good = own_choices(asked, seed=0)
-    bad = CONTROLS[control].planted(good, request, arena, asked, np.random.default_rng(0))
+    _, good = own_choices(asked, seed=0)
+    bad = CONTROLS[control].planted(good, arena, asked, np.random.default_rng(0))
     assert len(bad) == len(good)
     if control == "repeated_item":
         assert set(bad) == {good[0]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -49,6 +49,8 @@ class TrainedRecommender(ScoringRecommender):
     """Whether the order of a history is read."""
     apart: ClassVar[frozenset[str]] = frozenset({"device"})
     """Parameters that do not affect the weights."""
+    least: ClassVar[Mapping[str, int]] = {}
+    """The least value of each further parameter; of these, `dropout` is always a share, and `heads` divide `dim`."""
 
     dim: int = 64  # size of the embeddings
     epochs: int = 200  # at most
@@ -68,6 +70,14 @@ class TrainedRecommender(ScoringRecommender):
             *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
             ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
             *specs.at_least(0, self, "decay", "patience", "length"),
+        )
+        for name, least in self.least.items():
+            specs.check(self.key, *specs.at_least(least, self, name))
+        dropout, heads = getattr(self, "dropout", 0.0), getattr(self, "heads", 1)
+        specs.check(
+            self.key,
+            ("dropout", dropout, 0 <= dropout < 1, "a share from 0 to below 1"),
+            ("dim", self.dim, not self.dim % heads, f"a multiple of heads={heads!r}"),
         )
 
     @abstractmethod
@@ -117,16 +127,13 @@ class TrainedRecommender(ScoringRecommender):
         settings = Settings(
             self.epochs, self.batch, self.rate, self.decay, self.patience, self.length
         )
-        self.report = obtain(
-            self.folder or cache_folder_for("models"),
-            identity,
-            self._network,
-            lambda: self._train(training, settings, seed),
-        )
 
-    def _train(self, training: Training, settings: Settings, seed: int) -> Report:
-        with threads(self.threads):
-            return train(self._network, training, settings, seed, self.told)
+        def fit() -> Report:
+            with threads(self.threads):
+                return train(self._network, training, settings, seed, self.told)
+
+        folder = self.folder or cache_folder_for("models")
+        self.report = obtain(folder, identity, self._network, fit)
 
     def _device(self) -> torch.device:
         name = self.device

@@ -1,9 +1,9 @@
 """Factorisation machines over history, user, item and genres; and DeepFM, with further layers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
@@ -30,15 +30,12 @@ class FM(TrainedRecommender):
 
     key: ClassVar[str] = "fm"
     ordered: ClassVar[bool] = False
+    least: ClassVar[Mapping[str, int]] = {"negatives": 1}
     # Whether users are read follows from their features, which then are part of the identity.
     apart: ClassVar[frozenset[str]] = TrainedRecommender.apart | {"user_attributes"}
 
     negatives: int = 4  # items not chosen per chosen item
     user_attributes: bool = False  # whether attributes of users are read
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(self.key, *specs.at_least(1, self, "negatives"))
 
     def people(self, dataset: Dataset) -> People | None:
         """The features of users, if they are read; RecommenderError if the data have none."""
@@ -70,18 +67,11 @@ class DeepFM(FM):
     """
 
     key: ClassVar[str] = "deepfm"
+    least: ClassVar[Mapping[str, int]] = {**FM.least, "layers": 1, "width": 1}
 
     layers: int = 3  # number of hidden layers
     width: int = 64  # units per layer
     dropout: float = 0.2  # share of the units that a training step leaves out
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(
-            self.key,
-            *specs.at_least(1, self, "layers", "width"),
-            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
-        )
 
     def build(self, training: Training) -> Network:
         return DeepMachine(training, self)

@@ -1,5 +1,6 @@
 """GRU4Rec: a recurrent network over the history."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
@@ -33,6 +33,7 @@ class GRU4Rec(TrainedRecommender):
     """
 
     key: ClassVar[str] = "gru4rec"
+    least: ClassVar[Mapping[str, int]] = {"hidden": 1, "negatives": 1, "length": 1}
 
     dim: int = 128
     batch: int = 64
@@ -41,14 +42,6 @@ class GRU4Rec(TrainedRecommender):
     hidden: int = 100  # size of the state
     negatives: int = 256  # items drawn for each batch
     dropout: float = 0.0  # share of embeddings and states that a training step leaves out
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(
-            self.key,
-            *specs.at_least(1, self, "hidden", "negatives", "length"),
-            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
-        )
 
     def build(self, training: Training) -> Network:
         return _Recurrent(self, len(training.items))

@@ -1,6 +1,7 @@
 """LightGCN: embeddings propagated over the graph of users and items."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,7 +10,6 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches, bpr
@@ -35,16 +35,13 @@ class LightGCN(TrainedRecommender):
 
     key: ClassVar[str] = "lightgcn"
     ordered: ClassVar[bool] = False
+    least: ClassVar[Mapping[str, int]] = {"layers": 1}
 
     dim: int = 128
     batch: int = 8192
     rate: float = 1e-2
     length: int = 0
     layers: int = 4  # the number K
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(self.key, *specs.at_least(1, self, "layers"))
 
     def build(self, training: Training) -> Network:
         return _Graph(training.users, len(training.items), self.dim, self.layers)
@@ -97,7 +94,6 @@ class _Graph(Network):
         return found
 
     def _connect(self, training: Training) -> None:
-        """Build the graph of these interactions for the propagation."""
         if self._training is training:
             return
         self._training = training

@@ -35,12 +35,6 @@ class Field:
     own: Tensor  # their weights, and products of pairs, summed; shape (...)
 
     @classmethod
-    def one(cls, columns: Tensor, weight: Tensor) -> Field:
-        """One feature per row, of value 1, shape `columns`; the weight follows each vector."""
-        found = rows(columns, weight)
-        return cls(found[..., :-1], found[..., -1])
-
-    @classmethod
     def mean(cls, columns: Tensor, weight: Tensor) -> Field:
         """The features in the last dimension of `columns` except `PAD`, each 1 / their number."""
         known = columns != PAD
@@ -154,7 +148,8 @@ class Machine(Network):
 
     def sides(self, columns: Tensor, dtype: torch.dtype) -> tuple[Field, Field]:
         """The fields of items, of any shape, and of their genres."""
-        item = Field.one(columns, self.items.to(dtype))
+        found = rows(columns, self.items.to(dtype))  # the weight follows each vector
+        item = Field(found[..., :-1], found[..., -1])
         return item, Field.mean(self.genres_of[columns], self.genres.to(dtype))
 
     def _logits(self, asking: Sequence[Field], shown: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """NRMS: news, or films, by the words of their titles."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
@@ -42,6 +41,9 @@ class NRMS(TrainedRecommender):
 
     key: ClassVar[str] = "nrms"
     ordered: ClassVar[bool] = False
+    least: ClassVar[Mapping[str, int]] = dict.fromkeys(
+        ("heads", "words", "query", "title", "negatives"), 1
+    )
 
     length: int = 20
     heads: int = 4  # of ``dim / heads`` numbers each
@@ -50,16 +52,6 @@ class NRMS(TrainedRecommender):
     title: int = 20  # first words of a title that are read
     negatives: int = 4  # items not chosen per chosen item
     dropout: float = 0.2  # share of word and item vectors that a training step leaves out
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(
-            self.key,
-            *specs.at_least(1, self, "heads", "words", "query", "title", "negatives"),
-            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
-        )
-        divides = not self.dim % self.heads
-        specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
         return _Encoders(training.items, self)

@@ -1,6 +1,7 @@
 """SASRec: self-attention over the sequence of the history."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches, sampled_cross_entropy
@@ -31,6 +31,7 @@ class SASRec(TrainedRecommender):
     """
 
     key: ClassVar[str] = "sasrec"
+    least: ClassVar[Mapping[str, int]] = {"layers": 1, "heads": 1, "length": 1, "negatives": 0}
 
     batch: int = 16
     patience: int = 20
@@ -38,17 +39,6 @@ class SASRec(TrainedRecommender):
     heads: int = 1  # of each block; they divide `dim`
     dropout: float = 0.3  # share of the activations dropped while training
     negatives: int = 256  # items drawn for each batch; 0 contrasts with the whole catalogue
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        specs.check(
-            self.key,
-            *specs.at_least(1, self, "layers", "heads", "length"),
-            *specs.at_least(0, self, "negatives"),
-            ("dropout", self.dropout, 0 <= self.dropout < 1, "a share from 0 to below 1"),
-        )
-        divides = not self.dim % self.heads
-        specs.check(self.key, ("dim", self.dim, divides, f"a multiple of heads={self.heads!r}"))
 
     def build(self, training: Training) -> Network:
         return _Transformer(self, len(training.items))

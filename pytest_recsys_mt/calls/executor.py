@@ -330,7 +330,8 @@ class Executor:
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
             if not _failed(answer):
-                answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
+                stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
+                answer = stamped
             answers.append((call, answer))
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
         unkept = self._write(subject, kept) if subject.durable else ""

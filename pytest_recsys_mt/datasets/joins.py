@@ -18,6 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pytest_recsys_mt.datasets import metadata
 from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.json_lines import records
@@ -160,9 +162,9 @@ def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
         return {}
     rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
     rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())
-    places = rows.frame["path"].map(Path)
+    places = [Path(place) for place in rows.frame["path"]]
     rows.refuse(
-        places.map(lambda place: ".." in place.parts or place.is_absolute()).to_numpy(dtype=bool),
+        np.array([".." in place.parts or place.is_absolute() for place in places], dtype=bool),
         lambda row: f"the path {rows.cell('path', row)!r} leaves the folder",
     )
     found: dict[str, Path] = {}

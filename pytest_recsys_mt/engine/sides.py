@@ -327,5 +327,7 @@ def _first_unasked(outcomes: Sequence[Outcome]) -> int:
 
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:
-    ways = [each.asked for each in transformations if isinstance(each, Transformation)]
-    return next((way for way in reversed(ways) if way != "together"), "together")
+    for each in reversed(transformations):
+        if isinstance(each, Transformation) and each.asked != "together":
+            return each.asked
+    return "together"

@@ -50,8 +50,8 @@ def records(
             file and the line.
     """
     number = total = 0
-    limit = most(path)
     with opened(path) as stream:
+        limit = most(path)
         while packed := stream.readline(LONGEST + 1):
             number += 1
             total += len(packed)

@@ -27,33 +27,24 @@ Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``ta
 
 from __future__ import annotations
 
+import codecs
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pytest_recsys_mt.datasets.loading import found
 from pytest_recsys_mt.datasets.packed import opened
 from pytest_recsys_mt.datasets.rows import Column, Kind, normal
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.requests import Scale
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
 """Of the columns that are no texts."""
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "str": str,
-    "str | None": str,
-    "bool": bool,
-    "Sequence[str]": list,
-    "Sequence[float]": list,
-    "Mapping[str, str]": dict,
-    "Mapping[str, Sequence[str]]": dict,
-    "Mapping[str, Mapping[str, str]]": dict,
-}
-"""What TOML gives for a field of `Part`, by its annotation."""
 RENAMED = {"time": "timestamp"}
 """Meanings that have another name in a `Dataset`."""
 
@@ -87,13 +78,11 @@ class Part:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The part that a table of TOML describes."""
-        known = KNOWN
+        known = get_type_hints(cls)
+        del known["named"]
         for key, value in table.items():
-            kind = _KINDS[known[key]] if key in known else (str, list)
-            if not isinstance(value, kind):
-                raise DataError(
-                    f"{key} = {value!r} has the wrong type; docs/how-to/bring-data.md has an example"
-                )
+            if not _fits(value, known.get(key, str | Sequence[str])):
+                raise DataError(f"{key} = {value!r:.80} has the wrong type")
         given = {key: value for key, value in table.items() if key in known}
         return cls(**given, named={key: value for key, value in table.items() if key not in known})
 
@@ -133,8 +122,16 @@ class Part:
         return re.match(self.first_line, line) is not None
 
 
-KNOWN = {each.name: str(each.type) for each in fields(Part) if each.name != "named"}
-"""The keys of a part that are no meanings, with their types."""
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value of TOML has the type of an annotation."""
+    inner = get_args(hint)
+    if get_origin(hint) is Sequence:
+        return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
+    if get_origin(hint) is Mapping:
+        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
+    if inner:
+        return any(_fits(value, each) for each in inner)
+    return isinstance(value, int | float if hint is float else hint)
 
 
 def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
@@ -166,8 +163,14 @@ class Description:
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The format that a file of TOML describes."""
-        names = ("interactions", "items", "users", "tags")
-        parts: dict[str, Any] = {name: Part.of(table[name]) for name in names if name in table}
+        parts: dict[str, Any] = {name: Part.of(table[name]) for name in NEEDED if name in table}
+        wrong = [
+            name
+            for name in ("name", "source", "family")
+            if not isinstance(table.get(name, ""), str)
+        ]
+        if wrong or not _fits(table.get("joins", []), Sequence[str]):
+            raise DataError(f"{(*wrong, 'joins')[0]} has the wrong type")
         return cls(**{**table, **parts})
 
     @property
@@ -175,6 +178,15 @@ class Description:
         """The files that must be there."""
         parts = (self.interactions, self.items, self.users, self.tags)
         return tuple(part.file for part in parts if part is not None and not part.optional)
+
+
+NEEDED = {
+    "interactions": ("user", "item"),
+    "items": ("item",),
+    "users": ("user",),
+    "tags": ("item", "tag"),
+}
+"""The meanings that each part must name."""
 
 
 def own(path: Path) -> Description:
@@ -185,30 +197,55 @@ def own(path: Path) -> Description:
     """
     try:
         table = {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
-        unknown = table.keys() - {each.name for each in fields(Description)}
+        unknown = sorted(table.keys() - get_type_hints(Description).keys())
         if unknown or "interactions" not in table:
-            raise DataError(
-                f"{sorted(unknown)!r} is unknown" if unknown else "[interactions] is missing"
-            )
-        wrong = table["interactions"].keys() - {*KNOWN, "user", "item", "rating", "time"}
-        if wrong:
-            raise DataError(f"[interactions] has the unknown keys {sorted(wrong)!r}")
-        for part in (value for value in table.values() if isinstance(value, dict)):
-            if not part.get("file"):
-                raise DataError("a part names no file")
-            part.setdefault(
-                "required", [key for key, header in part.items() if isinstance(header, str)]
-            )
+            raise DataError(f"{unknown!r} is unknown" if unknown else "[interactions] is missing")
+        for part in table.keys() & NEEDED.keys():
+            _check(part, table[part])
         form = Description.of(table)
-    except (OSError, ValueError, DataError) as problem:
+    except (OSError, ValueError, RecursionError, DataError) as problem:
         raise DataError(
-            f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags]"
+            f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
+            f"and docs/how-to/bring-data.md has an example"
         ) from problem
     if missing := [file for file in form.files if not found(path.parent, file)]:
         raise DataError(
             f"the description {str(path)!r} names {missing[0]!r}, which is not beside it"
         )
     return form
+
+
+def _check(name: str, table: Any) -> None:
+    """Check a part of one's own, and demand the columns that it names; DataError or ValueError says what is wrong."""
+    if not isinstance(table, dict):
+        raise DataError(f"[{name}] is {table!r:.40}, no table")
+    named = [key for key, header in table.items() if key not in get_type_hints(Part)]
+    unknown = sorted(set(named) - {"user", "item", "rating", "time"})
+    if name == "interactions" and unknown:
+        raise DataError(f"[interactions] has the unknown keys {unknown!r}")
+    part = Part.of({**table, "required": named})
+    lacking = set(NEEDED[name]) - {*named, *part.columns}
+    if lacking:
+        raise DataError(f"[{name}] names no column for {', '.join(sorted(lacking))}")
+    files = part.file.split("|")
+    if not all(each and each != "." and not Path(each).is_absolute() for each in files):
+        raise DataError(
+            f"[{name}] has file = {part.file!r}, which is no name of a file beside the description"
+        )
+    if part.scale:
+        Scale(*part.scale[:2])
+    if len(part.scale) not in (0, 2):
+        raise DataError(f"scale = {list(part.scale)!r} is not [LOW, HIGH]")
+    if len(part.escape or "x") != 1 or (len(part.sep) > 1 and part.sep != "::"):
+        raise DataError(
+            f"sep = {part.sep!r} and escape = {part.escape!r} must be one character each, or sep '::'"
+        )
+    try:
+        re.compile(part.first_line)
+        codecs.lookup(part.encoding)
+    except (re.error, LookupError) as problem:
+        raise DataError(f"[{name}]: {problem}") from problem
+    table["required"] = named
 
 
 @cache

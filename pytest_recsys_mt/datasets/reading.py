@@ -76,6 +76,8 @@ def read(form: Description, folder: Path, told: Told) -> Content:
     }
     items = _with_tags(items, form.tags, folder)
     for join in form.joins:
+        if join not in JOINS:
+            raise DataError(f"joins has {join!r}, and knows {', '.join(JOINS)}")
         items = JOINS[join](items, folder)
     users = users_of(form.users, folder) if form.users is not None else {}
     return Content(rows, items, scale, form.family, users)

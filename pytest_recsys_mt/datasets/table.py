@@ -132,13 +132,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
             raise DataError(
                 f"{str(path)!r} is a description, so write {next(iter(given))!r} into it"
             )
-        form = own(path)
-        try:
-            return read(form, path.parent, told)
-        except (TypeError, ValueError, LookupError, AttributeError) as problem:
-            raise DataError(
-                f"the description {str(path)!r} cannot be followed: {problem!r}"
-            ) from problem
+        return read(own(path), path.parent, told)
     if not given:
         for form in descriptions():
             if _fits(path, form):

@@ -13,20 +13,12 @@ from pathlib import Path
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.description import Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, found
 from pytest_recsys_mt.datasets.packed import stem, suffix
-from pytest_recsys_mt.datasets.reading import (
-    TEXT,
-    Content,
-    catalogue_of,
-    interactions,
-    layout_of,
-    named_by_ids,
-    read,
-    users_of,
-    usual_scale,
-)
+from pytest_recsys_mt.datasets.parts import TEXT, layout_of
+from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.requests import Scale
@@ -145,12 +137,12 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
     rows, _ = interactions([path], part, path.parent, told)
     scale = _scale(wanted) if wanted else usual_scale(rows)
     _tell_what_is_not_read(headers(path, part), part, rows, told)
-    catalogue = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
-    if catalogue is None:
+    beside_it = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
+    if beside_it is None:
         items = named_by_ids(rows, told)
     else:
-        told(f"the catalogue is {catalogue.name}")
-        items = catalogue_of([catalogue], _part(catalogue, CATALOGUE), path.parent, told, rows)
+        told(f"the catalogue is {beside_it.name}")
+        items = catalogue_of([beside_it], _part(beside_it, CATALOGUE), path.parent, told, rows)
     people = _beside(path, USER_TABLES, ".user")
     users = users_of(_part(people, PEOPLE), path.parent) if people else {}
     return Content(rows, items, scale, users=users)

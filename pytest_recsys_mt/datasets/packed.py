@@ -1,4 +1,4 @@
-"""Files as they are or packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``, or a ``.zip`` with one member)."""
+"""Files as they are or packed (``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` with one member)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,17 +30,6 @@ def _zip_member(path: Path) -> IO[bytes]:
     return archive.open(members[0])
 
 
-def _zstandard(path: Path) -> IO[bytes]:
-    try:
-        zstandard = import_module("zstandard")
-    except ImportError as problem:
-        raise DataError(
-            f"{str(path)!r}: .zst needs zstandard: pip install zstandard, or unpack the file"
-        ) from problem
-    stream: IO[bytes] = zstandard.open(path, "rb")
-    return stream
-
-
 def _plain(path: Path) -> IO[bytes]:
     return path.open("rb")
 
@@ -51,7 +39,6 @@ _OPEN: Mapping[str, Callable[[Path], Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zip": _zip_member,
-    ".zst": _zstandard,
 }
 
 

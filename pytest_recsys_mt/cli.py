@@ -359,22 +359,18 @@ def _tables(given: argparse.Namespace) -> None:
 
 def _prompts(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.files import expanded, written_or
     from pytest_recsys_mt.prompt_texts import SHIPPED
 
     content = SHIPPED.read_text(encoding="utf-8")
     if given.output is None:
         print(content, end="")
         return
-    output: Path = given.output.expanduser()
-    try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(content)
-    except FileExistsError:
-        raise DataError(
-            f"{str(output)!r} exists, and may hold texts of yours; name a new file"
-        ) from None
-    except OSError as error:
-        raise DataError(f"{str(output)!r} cannot be written: {error.strerror}") from error
+    output: Path = expanded(given.output)
+    if output.is_file():
+        raise DataError(f"{str(output)!r} exists, and may hold texts of yours; name a new file")
+    with written_or(DataError, output, 0o644) as file:
+        file.write(content)
     print(
         f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
     )
@@ -393,10 +389,11 @@ def _answers(given: argparse.Namespace) -> None:
 
 
 def _init(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.files import expanded
     from pytest_recsys_mt.starter import begin
     from pytest_recsys_mt.starter.told import lines
 
-    folder: Path = given.folder.expanduser()
+    folder: Path = expanded(given.folder)
     spec = "itemknn" if given.model is None else given.model
     for line in lines(begin(spec, given.data, given.ci, folder), folder, given.model):
         print(line)

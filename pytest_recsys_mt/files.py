@@ -1,4 +1,4 @@
-"""The plugin's files: written completely or not at all, in folders that only the user can write.
+"""Files: ours, written completely or not at all, those that a user names, and texts that anybody may have written.
 
 A run trusts its stored answers and trained weights, so whoever can write them controls the
 verdicts. A link in the place of such a file would redirect a write to another file.
@@ -7,18 +7,41 @@ verdicts. A link in the place of such a file would redirect a write to another f
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import stat
+import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import platformdirs
 
 from pytest_recsys_mt.errors import CacheError, RecsysError
 
 ROOT = 0
+
+TEMPORARY = Path(tempfile.gettempdir(), f"pytest-recsys-mt-{getattr(os, 'getuid', int)()}")
+"""Where a user's answers are kept who has no home to write to."""
+
+MOST_TEXT = 1 << 20
+"""The most bytes of a file that a person writes, such as a policy."""
+
+MOST_DATA = 1 << 28
+"""The most bytes of a file that a run writes and a later one reads whole, such as a record."""
+
+MOST_DEEP = 32
+"""The most levels of tables and lists in such a text."""
+
+# `tomllib` takes time that grows with the square of the parts of a dotted key.
+_LONG_KEY = re.compile(
+    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DEEP}}}"""
+)
+_OPEN_ALREADY = {"/dev/stdout": 1, "/dev/stderr": 2}
+_NOT_FOR_FILES = ("/dev/", "/proc/", "/sys/")
 
 
 @contextlib.contextmanager
@@ -42,19 +65,141 @@ def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
         raise
 
 
+def is_replaced(path: Path) -> bool:
+    """Whether a path that a user names is a file to replace, or a new one; else it is written to, like a device.
+
+    Raises:
+        OSError: If no file can be there: it is a folder, or below one whose name looks mistyped.
+    """
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        _require_parent(path)
+        return True
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file to write")
+    # What the shell sends to a file has its place there, which a new file would lose.
+    return stat.S_ISREG(kind) and not str(path.absolute()).startswith(_NOT_FOR_FILES)
+
+
+def _require_parent(path: Path) -> None:
+    real = Path(os.path.realpath(path))
+    if str(real).startswith(_NOT_FOR_FILES):
+        raise FileNotFoundError(errno.ENOENT, "there is no such device; name a file to write")
+    missing = [folder for folder in real.parents if not folder.exists()]
+    if not missing:
+        return
+    top = missing[-1]
+    for name in os.listdir(top.parent):
+        if _mistyped(top.name, name) and (top.parent / name).is_dir():
+            raise FileNotFoundError(
+                errno.ENOENT,
+                f"there is no folder {str(top)!r}; did you mean {name!r}? If not, make it: mkdir -p {str(real.parent)!r}",
+            )
+
+
+def _mistyped(given: str, name: str) -> bool:
+    """Whether two names differ by a letter more or by the order or case of letters; `run-1` and `run-2` do not."""
+    short, long = sorted((given.casefold(), name.casefold()), key=len)
+    if len(short) == len(long):
+        return len(short) > 3 and sorted(short) == sorted(long) and not short.isdigit()
+    return len(short) > 3 and any(
+        long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long))
+    )
+
+
+@contextlib.contextmanager
+def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
+    """A stream into what a user names: a file is replaced as by `written_whole`, also through a link; a
+    device, a pipe and an open stream such as ``/dev/stdout`` are written to.
+
+    Raises:
+        OSError: As `is_replaced`, or if it cannot be written.
+    """
+    if is_replaced(path):
+        with written_whole(Path(os.path.realpath(path)), mode) as stream:
+            yield stream
+        return
+    name = str(path.absolute())
+    numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
+    number = int(numbered[1]) if numbered else _OPEN_ALREADY.get(name)
+    sys.stdout.flush()  # what was said before comes before
+    with open(path if number is None else os.dup(number), "w", encoding="utf-8") as stream:
+        yield stream
+
+
 @contextlib.contextmanager
 def written_or(kind: type[RecsysError], path: Path, mode: int = 0o600) -> Iterator[TextIO]:
-    """As `written_whole`; that the file cannot be written is an error of this kind."""
+    """As `written_to`; that the file cannot be written is an error of this kind."""
     try:
-        with written_whole(path, mode) as stream:
+        with written_to(path, mode) as stream:
             yield stream
     except OSError as error:
         raise kind(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
 
 
+def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
+    """The content of a file that anybody may have made: also a device without an end is no danger.
+
+    Raises:
+        OSError: If it cannot be read, or is larger than `most` bytes.
+    """
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB")
+    return content
+
+
+def toml_of(content: bytes) -> dict[str, Any]:
+    """What a text in TOML says that anybody may have written.
+
+    Raises:
+        ValueError: If it is not TOML in UTF-8, or nests deeper than `MOST_DEEP` levels.
+    """
+    too_deep = f"it nests deeper than {MOST_DEEP} levels"
+    text = content.decode("utf-8")
+    if _LONG_KEY.search(text):
+        raise ValueError(too_deep)
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(too_deep) from None
+    level: list[Any] = [tables]
+    for _ in range(MOST_DEEP):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    if level:
+        raise ValueError(too_deep)
+    return tables
+
+
+def expanded(path: str | Path) -> Path:
+    """A path that a user names, with the home in place of ``~``; where there is no home, `Path.expanduser` raises."""
+    return Path(os.path.expanduser(path))
+
+
 def cache_folder() -> Path:
-    """The folder of ours beside the user's other caches, as the platform has it."""
-    return platformdirs.user_cache_path("pytest-recsys-mt", appauthor=False)
+    """The folder of ours beside the user's other caches, as the platform has it.
+
+    A container that runs as any user often has no home, or one that cannot be written to. Then it is a folder of
+    this user in the one for temporary files.
+
+    Raises:
+        CacheError: If others can write to that.
+    """
+    with contextlib.suppress(RuntimeError):  # from platformdirs, without a home
+        usual = platformdirs.user_cache_path("pytest-recsys-mt", appauthor=False)
+        there = next(folder for folder in (usual, *usual.parents) if folder.exists())
+        if there == usual or os.access(there, os.W_OK):
+            return usual
+    TEMPORARY.mkdir(mode=0o700, exist_ok=True)
+    require_private(TEMPORARY)
+    return TEMPORARY
 
 
 def cache_folder_for(name: str) -> Path:

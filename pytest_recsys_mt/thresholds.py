@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
+
+from pytest_recsys_mt.files import content_of, toml_of
 
 
 class Thresholds(Mapping[str, float]):
@@ -50,12 +51,12 @@ def thresholds(test_file: str, table: str) -> Thresholds:
         )
     path = Path(test_file).with_name("thresholds.toml")
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = toml_of(content_of(path))
     except FileNotFoundError:
         raise FileNotFoundError(
             f"there is no {str(path)!r}; write the numbers of this folder's tests in it, under [{table}]"
         ) from None
-    except ValueError as error:  # from TOML or UTF-8
+    except ValueError as error:
         raise ValueError(f"{str(path)!r} is not TOML: {error}") from error
     if table not in tables:
         raise KeyError(f"{path.name} has no table {table!r}; it has {sorted(tables)!r}")

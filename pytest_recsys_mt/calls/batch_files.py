@@ -18,7 +18,7 @@ from pytest_recsys_mt.calls.cache_files import Imported, lines_of, take
 from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.llm.api import chat_api
 from pytest_recsys_mt.redaction import shortened
 from pytest_recsys_mt.sanitize import one_line
@@ -45,7 +45,7 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
     named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
     """
     try:
-        with written_whole(calls_file(path)) as calls:
+        with written_to(calls_file(path)) as calls:
             for pairs in planned.values():
                 for _, call in pairs:
                     calls.write(canonical({"key": call.key, "call": dict(call.content)}) + "\n")
@@ -55,7 +55,7 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
                     number = len(written) + 1
                     stem = path.stem if number == 1 else f"{path.stem}-{number}"
                     written.append(path.with_name(f"{stem}.jsonl"))
-                    with written_whole(written[-1]) as stream:
+                    with written_to(written[-1]) as stream:
                         stream.writelines(part)
     except OSError as error:
         raise CacheError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error

@@ -11,6 +11,7 @@ import fnmatch
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import written_or
 
 _UNKNOWN = "?"
+
+MOST_LINE = 1 << 26
+"""The most bytes of a line: the images of a call are in it."""
 
 
 @dataclass(slots=True)
@@ -85,7 +89,11 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not empty, by their number, from 1."""
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
+            for number, line in enumerate(iter(partial(stream.readline, MOST_LINE + 1), b""), 1):
+                if len(line) > MOST_LINE:
+                    raise CacheError(
+                        f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer"
+                    )
                 if line.strip():
                     yield number, line
     except OSError as error:

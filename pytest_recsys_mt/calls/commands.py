@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.files import cache_folder
+    from pytest_recsys_mt.files import cache_folder, expanded
 
-    directory: Path = (given.cache or cache_folder()).expanduser()
+    directory: Path = expanded(given.cache or cache_folder())
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
         raise CacheError(
             f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
@@ -86,7 +86,7 @@ def prices(given: argparse.Namespace) -> int:
         if any(fnmatchcase(name, pattern) for pattern in patterns)
     }
     if taken:
-        kept = prices_in(text_of(output), str(output)) if output.exists() else {}
+        kept = prices_in(text_of(output), str(output)) if output.is_file() else {}
         with written_or(PriceError, output, 0o644) as stream:
             stream.write(as_toml({**kept, **taken}))
         added = len(taken.keys() - kept.keys())

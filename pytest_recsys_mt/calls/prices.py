@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import PriceError
+from pytest_recsys_mt.files import MOST_DATA, content_of, toml_of
 from pytest_recsys_mt.sanitize import one_line
 
 HOST = "api.openai.com"
@@ -92,7 +92,7 @@ def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
 def text_of(path: Path) -> str:
     """The text of a price file."""
     try:
-        return path.read_text(encoding="utf-8")
+        return content_of(path, MOST_DATA).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
@@ -101,8 +101,8 @@ def text_of(path: Path) -> str:
 def prices_in(text: str, where: str) -> dict[str, Price]:
     """The prices in the text of a TOML file."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        tables = toml_of(text.encode())
+    except ValueError as error:
         raise PriceError(f"the price file {where!r} is not TOML: {error}") from error
     return {name: _price(table, name, where) for name, table in tables.items()}
 
@@ -181,7 +181,7 @@ def _litellm(text: str, path: Path) -> dict[str, Price]:
     """The prices of text models in LiteLLM's file, by its names of them."""
     try:
         models = json.loads(text, parse_float=Decimal)  # 7.5e-08 * 10**6 is 0.075 only in decimals
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PriceError(f"the price file {str(path)!r} is not JSON: {error}") from error
     models = models if isinstance(models, dict) else {}
     fields_of_each = [entry.keys() for entry in models.values() if isinstance(entry, dict)]

@@ -41,6 +41,7 @@ from pytest_recsys_mt.datasets.loading import found
 from pytest_recsys_mt.datasets.packed import opened
 from pytest_recsys_mt.datasets.rows import Column, Kind, normal
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import content_of, toml_of
 from pytest_recsys_mt.requests import Scale
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
@@ -196,14 +197,14 @@ def own(path: Path) -> Description:
         DataError: If it cannot be read, or says what no description says.
     """
     try:
-        table = {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}
+        table = {"name": path.stem, **toml_of(content_of(path))}
         unknown = sorted(table.keys() - get_type_hints(Description).keys())
         if unknown or "interactions" not in table:
             raise DataError(f"{unknown!r} is unknown" if unknown else "[interactions] is missing")
         for part in table.keys() & NEEDED.keys():
             _check(part, table[part])
         form = Description.of(table)
-    except (OSError, ValueError, RecursionError, DataError) as problem:
+    except (OSError, ValueError, DataError) as problem:
         raise DataError(
             f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
             f"and docs/how-to/bring-data.md has an example"

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from pytest_recsys_mt.datasets.archives import extract
 from pytest_recsys_mt.datasets.sources import SOURCES, Source
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import cache_folder
+from pytest_recsys_mt.files import cache_folder, expanded
 
 BASE_URL = "https://files.grouplens.org/datasets/"
 TIMEOUT = 30.0
@@ -30,7 +30,7 @@ def data_directory() -> Path:
     folder.
     """
     chosen = os.environ.get("RECSYS_MT_DATA")
-    return Path(chosen).expanduser() if chosen else cache_folder() / "data"
+    return expanded(chosen) if chosen else cache_folder() / "data"
 
 
 def obtain(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.errors import DataError, RecommenderError
+from pytest_recsys_mt.files import expanded
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
@@ -132,7 +133,7 @@ def load_mini() -> Dataset:
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
     """The existing path that a source names, if any, and the options behind its question mark."""
-    path = Path(source).expanduser()
+    path = expanded(source)
     if len(str(source)) > LONGEST_PATH:
         raise DataError(
             f"a path of {len(str(source)):,} characters is none: {str(source)[:80]!r}..."
@@ -143,7 +144,7 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
         name, given = specs.split(str(source))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
-    path = Path(name).expanduser()
+    path = expanded(name)
     return (path if path.exists() else None), given
 
 

@@ -29,6 +29,7 @@ from pytest_recsys_mt.engine.options import (
     whole_number,
 )
 from pytest_recsys_mt.errors import DataError, FaultError
+from pytest_recsys_mt.files import expanded
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.prompt_texts import OwnTexts
 from pytest_recsys_mt.prompt_texts import read as read_texts
@@ -43,7 +44,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _own_path(text: str | None) -> Path | None:
-    return None if text is None else Path(text).expanduser()
+    return None if text is None else expanded(text)
 
 
 def _fault(text: str | None) -> str | None:
@@ -64,7 +65,7 @@ def _question_file(text: str | None) -> QuestionFile | None:
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
     try:
-        return QuestionFile.read(Path(text).expanduser())
+        return QuestionFile.read(expanded(text))
     except DataError as error:
         raise ValueError(f"--recsys-questions: {error}") from None
 

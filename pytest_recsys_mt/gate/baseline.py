@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.sanitize import one_line
@@ -99,7 +100,7 @@ def decoded(path: Path) -> Any:
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(content_of(path, MOST_DATA).decode("utf-8"))
     finally:
         if enabled:
             gc.enable()

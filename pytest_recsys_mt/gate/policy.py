@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import difflib
 import fnmatch
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.files import content_of, toml_of
 from pytest_recsys_mt.gate.document import Row, vacuous_of
 from pytest_recsys_mt.gate.nodeids import parts_of
 
@@ -132,10 +132,10 @@ def load(path: Path) -> Policy:
         PolicyError: If it cannot be read, or if an entry is invalid; names the entry.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = toml_of(content_of(path))
     except OSError as error:
         raise PolicyError(f"the policy {str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:  # from TOML or UTF-8
+    except ValueError as error:
         raise PolicyError(f"the policy {str(path)!r} is not TOML: {error}") from error
     return _Reader(str(path)).policy(data)
 

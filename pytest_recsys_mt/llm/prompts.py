@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError, RelationError
+from pytest_recsys_mt.files import content_of
 from pytest_recsys_mt.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
@@ -166,7 +167,7 @@ _made = lru_cache(maxsize=64)(Template)
 @lru_cache(maxsize=64)
 def _of_file(name: str) -> Template:
     try:
-        content = Path(name).read_text(encoding="utf-8")
+        content = content_of(Path(name)).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecommenderError(f"prompt template {name!r} cannot be read: {error}") from error
     return Template(name, content.rstrip("\n"))

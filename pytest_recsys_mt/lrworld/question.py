@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_or
+from pytest_recsys_mt.files import MOST_DATA, content_of, written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -228,7 +228,7 @@ def digest_of(questions: Collection[Question]) -> str:
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     """The first line of a file that `save` wrote, and its questions; raises as `load`."""
     try:
-        head, *lines = path.read_text(encoding="utf-8").split("\n")
+        head, *lines = content_of(path, MOST_DATA).decode("utf-8").split("\n")
         about = json.loads(head)
         digest, schema = about.pop("digest"), about["schema"]
     except OSError as error:

@@ -15,6 +15,7 @@ from random import Random
 from typing import Final
 
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Message, Prompt
@@ -215,7 +216,7 @@ def data_url(image: str) -> str:
         return image
     kind = mimetypes.guess_type(image)[0] or "image/jpeg"
     try:
-        content = Path(image).read_bytes()
+        content = content_of(Path(image), MOST_DATA)
     except OSError as error:
         raise DataError(f"the image {image!r} cannot be read: {error.strerror or error}") from error
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -14,7 +14,8 @@ from pytest_recsys_mt.calls.answer import describe_failure
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.source import Branches
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.errors import DataError, NotApplicable
+from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
 from pytest_recsys_mt.plugin.state import running_test_of
@@ -63,7 +64,9 @@ class Planning:
         path = self._run.settings.json
         if path is not None:
             sums = json.dumps({"schema": "recsys-mt-plan/1", **self.plan.sums()})
-            (session.config.invocation_params.dir / path).write_text(sums + "\n", encoding="utf-8")
+            file = session.config.invocation_params.dir / path
+            with named("json", str(path)), written_or(DataError, file, 0o644) as stream:
+                stream.write(sums + "\n")
         return True
 
     @pytest.hookimpl(tryfirst=True)

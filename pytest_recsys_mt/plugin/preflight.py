@@ -13,6 +13,7 @@ import pytest
 from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import RecommenderError, RecsysError
+from pytest_recsys_mt.files import is_replaced
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.redaction import shown
 
@@ -68,14 +69,14 @@ def preflight(config: pytest.Config, settings: Settings) -> Document | None:
 def check_writable(option: str, path: Path) -> None:
     """Check that a file can be written at `path`, now rather than at the end of the run."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        reason = "it is a folder" if path.is_dir() else ""
-        if not reason and not os.access(path.parent, os.W_OK):
-            reason = "the folder cannot be written to"
+        place = path
+        if is_replaced(path):
+            place = Path(os.path.realpath(path)).parent
+            place.mkdir(parents=True, exist_ok=True)
+        if not os.access(place, os.W_OK):
+            raise PermissionError(0, f"{str(place)!r} cannot be written to; name a file to write")
     except OSError as error:
-        reason = str(error.strerror)
-    if reason:
-        raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+        raise pytest.UsageError(f"{option}={str(path)!r}: {error.strerror}") from error
 
 
 def check_prices(settings: Settings) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from pytest_recsys_mt.engine.options import Option
 from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import cache_folder
+from pytest_recsys_mt.files import cache_folder, expanded
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.redaction import carries_key, shown
 
@@ -51,7 +50,7 @@ def settings_of(config: pytest.Config) -> Settings:
     policy = _policy(config, values["policy"])
     fields |= {
         "data": _data(config, values),
-        "cache": Path(values["cache"] or cache_folder()).expanduser().absolute(),
+        "cache": expanded(values["cache"] or cache_folder()).absolute(),
         "inconclusive": (policy and policy.inconclusive) or values["inconclusive"],
         "policy": policy,
     }
@@ -70,7 +69,7 @@ def _data(config: pytest.Config, values: dict[str, Any]) -> str:
 
 def _policy(config: pytest.Config, named: str | None) -> Policy | None:
     """The policy that the options name, or the one in the root folder; None without one."""
-    path = config.rootpath / FILE if named is None else Path(named).expanduser()
+    path = config.rootpath / FILE if named is None else expanded(named)
     if named is None and not path.is_file():
         return None
     try:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from pytest_recsys_mt.files import content_of, expanded, toml_of
+
 SHIPPED = Path(__file__).with_name("prompts.toml")
 """The file with the texts of the package."""
 
@@ -87,15 +89,15 @@ def read(path: str) -> OwnTexts:
         ValueError: If it cannot be read, or has a name that there is not, an empty text, or other fields than
             the text that it replaces. The message says what is valid.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     try:
-        content = file.read_bytes()
+        content = content_of(file)
     except OSError as error:
         raise ValueError(
             f"it cannot be read ({error.strerror}); name a TOML file as `recsys-mt prompts` writes one"
         ) from error
     try:
-        given = _flat(tomllib.loads(content.decode()))
+        given = _flat(toml_of(content))
     except ValueError as error:  # from TOML or UTF-8
         raise ValueError(f"it is not TOML: {error}") from error
     if not given:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.files import expanded
 from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.requests import Recommender, TextModel
 
@@ -43,7 +44,7 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
     Raises:
         RecommenderError: If there is no such file or name, or the file raises.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     if not file.is_file():
         raise RecommenderError(
             f"{spec!r}: there is no file {str(file)!r} (looked in {str(Path.cwd())!r}){_nearby(file)}"

@@ -11,6 +11,7 @@ from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import recordings
 from pytest_recsys_mt.datasets.recordings import Recording
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
+from pytest_recsys_mt.files import expanded
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
@@ -57,7 +58,7 @@ class Recorded:
                 why.
         """
         target, given = specs.split(spec)
-        path = Path(target.removeprefix(PREFIX)).expanduser()
+        path = expanded(target.removeprefix(PREFIX))
 
         def make(ranked: Ranked = "all") -> Recorded:
             try:

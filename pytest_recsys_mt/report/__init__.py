@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from xml.etree.ElementTree import ParseError
 import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.files import is_replaced
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
 from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
 from pytest_recsys_mt.report.html import write_report
@@ -52,6 +54,12 @@ def finish(
     gate = settings.ask_everybody
     add_facts = lambda path: annotate(path, record.document(), config, gate=gate)
     draw = lambda path: write_report(record.document(), path)
+    with contextlib.suppress(OSError):  # which the writing below says
+        if junit and record.rows and not is_replaced(Path(junit)):
+            reporter.write_line(
+                f"recsys-mt: --junitxml={junit!r} is no file, so no facts are added to it"
+            )
+            junit = None
     for option, path, write in (
         ("--recsys-json", settings.json, record.write),
         ("--junitxml", junit and Path(junit), add_facts),

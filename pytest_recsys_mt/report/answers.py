@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import MOST_DATA, content_of, is_replaced, written_to
 from pytest_recsys_mt.gate.document import Facts, Row
 
 SCHEMA = "recsys-mt-answers/1"
@@ -42,7 +42,9 @@ def taken_from(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any]]) -> None:
-    """Write the answers beside a record; without any, remove those of an earlier run."""
+    """Write the answers beside a record that is a file; without any, remove those of an earlier run."""
+    if not is_replaced(record):
+        return  # a device or a pipe has nothing beside it
     path = beside(record)
     if not answers:
         path.unlink(missing_ok=True)
@@ -53,7 +55,7 @@ def write_answers(record: Path, about: Facts, answers: Sequence[Mapping[str, Any
         "data_digest": about["data_digest"],
         "seed": about["seed"],
     }
-    with written_whole(path, 0o644) as stream:
+    with written_to(path, 0o644) as stream:
         for line in (head, *answers):
             stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -66,7 +68,7 @@ def read_answers(record: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """
     path = beside(record)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = content_of(path, MOST_DATA).decode("utf-8").splitlines()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise DataError(

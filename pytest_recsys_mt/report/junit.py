@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, state_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
@@ -62,7 +62,7 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
         if gate or (alone and document["gate"]["status"] != "passed"):
             _add_gate(suite, document["gate"], prefix)
     text = ElementTree.tostring(tree.getroot(), encoding="unicode")
-    with written_whole(path, path.stat().st_mode & 0o777) as stream:
+    with written_to(path, path.stat().st_mode & 0o777) as stream:
         stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}')
 
 

@@ -15,7 +15,7 @@ from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import digest_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
@@ -288,7 +288,7 @@ class Record:
     def write(self, path: Path) -> None:
         """Write the record to `path`, and the answers to questions beside it, each completely or not at all."""
         document = self.document()
-        with written_whole(path, 0o644) as stream:
+        with written_to(path, 0o644) as stream:
             stream.writelines(lines_of(document))
         write_answers(path, document, self.answers)
 

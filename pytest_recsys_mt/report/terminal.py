@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
+from pytest_recsys_mt.files import TEMPORARY
 from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Row, grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
@@ -65,6 +66,12 @@ def summarise(reporter: Any, record: Record) -> None:
     say(reporter, _spent(calls) + ahead)
     for line in _shared_out(calls, told=reporter.verbosity > 0):
         reporter.write_line(line)
+    if TEMPORARY in (settings.cache, *settings.cache.parents):
+        _write(
+            reporter,
+            f"note: there is no home folder to write to, so answers are kept in {str(settings.cache)!r}; "
+            f"--recsys-cache=FOLDER keeps them elsewhere",
+        )
     for note in document["notes"]:
         say(reporter, f"note: {note}")
     for text in all_read_in_words(document["readings"]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import metadata
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.datasets import NAMES, unknown
 from pytest_recsys_mt.errors import DataError, RecommenderError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import content_of, expanded, toml_of, written_whole
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.redaction import carries_key, shown
@@ -69,7 +68,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         data = data if data in NAMES else _seen_from(folder, data)
         with contextlib.chdir(folder):  # as the run will be
             found = resolve(spec)
-            if data not in NAMES and not Path(data).expanduser().exists():
+            if data not in NAMES and not expanded(data).exists():
                 raise DataError(f"--data={data!r}: {unknown(data)}")
             configuration = existing()
             own = _own_requirements()
@@ -143,7 +142,7 @@ def _model_seen_from(folder: Path, spec: str) -> str:
 
 def _seen_from(folder: Path, name: str) -> str:
     """A path as a run started in `folder` needs it: from there, if it is in the current folder only."""
-    path = Path(name).expanduser()
+    path = expanded(name)
     if path.is_absolute() or (folder / path).exists() or not path.exists():
         return name
     return Path(os.path.relpath(path.parent.resolve() / path.name, folder.resolve())).as_posix()
@@ -153,9 +152,7 @@ def _own_requirements() -> list[str]:
     """What pip installs of the project in the current folder."""
     own = ["-r requirements.txt"] if Path("requirements.txt").is_file() else []
     with contextlib.suppress(OSError, ValueError):
-        if {"project", "build-system"} & tomllib.loads(
-            Path("pyproject.toml").read_text(encoding="utf-8")
-        ).keys():
+        if {"project", "build-system"} & toml_of(content_of(Path("pyproject.toml"))).keys():
             own.append(".")
     return own
 

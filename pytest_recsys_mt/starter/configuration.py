@@ -6,11 +6,12 @@ import configparser
 import contextlib
 import json
 import shlex
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pytest_recsys_mt.files import content_of, toml_of
 
 __all__ = ["Configuration", "existing", "ini_lines"]
 
@@ -83,7 +84,7 @@ def existing() -> Configuration | None:
 
 def _read(name: str) -> Configuration | None:
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        text = content_of(Path(name)).decode("utf-8")
     except (OSError, ValueError):
         return None
     if name.endswith(".toml"):
@@ -99,8 +100,8 @@ def _read(name: str) -> Configuration | None:
 
 def _read_toml(name: str, text: str) -> Configuration | None:
     document: dict[str, Any] = {}
-    with contextlib.suppress(tomllib.TOMLDecodeError):
-        document = tomllib.loads(text)
+    with contextlib.suppress(ValueError):
+        document = toml_of(text.encode())
     if _alone(name):
         return Configuration(name, "pytest", _table(document, "pytest"))
     found = _table(document, "tool")

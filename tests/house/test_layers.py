@@ -17,13 +17,13 @@ FOLDERS = {"relations", "oracles", "suites"}
 ROOMS: dict[str, set[str]] = {
     "abilities": {"errors", "requests"},
     "design": set(),
-    "prompt_texts": set(),
+    "prompt_texts": {"files"},
     "errors": set(),
     "redaction": set(),
     "requests": set(),
     "sanitize": set(),
     "seeds": set(),
-    "thresholds": set(),
+    "thresholds": {"files"},
     "verdict": {"wording"},
     "wording": set(),
     "answers": {"requests", "verdict"},
@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "specs": {"errors", "raised", "redaction"},
     "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
+    "gate": {"errors", "files", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
         "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs",
     },
@@ -53,8 +53,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "arena": {"abilities", "answers", "calls", "errors", "llm", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
-        "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "files", "gate",
+        "lrworld", "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",
         "specs", "verdict", "wording",
     },
     "report": {

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.files import cache_folder_for, written_whole
+from pytest_recsys_mt.files import cache_folder_for, expanded, written_whole
 from pytest_recsys_mt.sanitize import one_line
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -153,7 +153,7 @@ def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubMode
         RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted
             code may change.
     """
-    path = Path(model).expanduser()
+    path = expanded(model)
     if trust_remote_code and path.suffix == ".gguf":
         raise RecommenderError(
             f"hf:{model}: a GGUF file holds no code; leave trust_remote_code out"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.errors import DataError, MissingExtraError
-from pytest_recsys_mt.files import written_whole
+from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
 from pytest_recsys_mt.sanitize import clean, sanitize
 
@@ -59,7 +59,7 @@ def require_html() -> None:
 def write_report(document: Mapping[str, object], path: Path) -> None:
     """Write the report of a record to `path`, completely or not at all."""
     text = render(document)
-    with written_whole(path, 0o644) as stream:
+    with written_to(path, 0o644) as stream:
         stream.write(text)
 
 

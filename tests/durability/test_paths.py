@@ -1,0 +1,164 @@
+"""What users name as a file may be a link, a device, a folder or a slip; what they read may be without an end."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt import files
+from pytest_recsys_mt.calls.cache_files import lines_of
+from pytest_recsys_mt.errors import CacheError, DataError
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.gate.policy import load
+from pytest_recsys_mt.prompt_texts import read as texts_in
+
+RUN = ("--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "candidates", "--recsys-users=5")
+
+
+def put(path: Path, text: str = "new") -> None:
+    with files.written_or(DataError, path) as stream:
+        stream.write(text)
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    kept = tmp_path / "far"
+    kept.mkdir()
+    for name in ("there", "not-yet"):
+        link = tmp_path / name
+        link.symlink_to(kept / name)
+    (kept / "there").write_text("old")
+    for name in ("there", "not-yet"):
+        put(tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        assert (kept / name).read_text() == "new"
+
+
+def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    put(pipe)
+    reader.join(10)
+    assert read == ["new"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with pytest.raises(DataError, match="'/dev/full' cannot be written: No space left"):
+        put(Path("/dev/full"), "x" * 100_000)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_what_the_shell_sends_to_a_file_stays_in_order(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from pytest_recsys_mt.files import written_to\nprint('before')\n"
+    )
+    code += (
+        "with written_to(Path('/dev/stdout')) as stream: stream.write('between\\n')\nprint('after')"
+    )
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "before\nbetween\nafter\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("reports", "it is a folder"),
+        ("report/a.json", "did you mean 'reports'"),
+        ("Reports/a.json", "did you mean 'reports'"),
+        ("reprots/b/a.json", "did you mean 'reports'"),
+        ("/dev/nul", "there is no such device"),
+        ("/proc/a.json", "there is no such device"),
+    ],
+)
+def test_where_no_file_can_be_is_said_and_nothing_is_made(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "run-1").mkdir()
+    with pytest.raises(DataError, match=said):
+        put(tmp_path / name)
+    assert sorted(os.listdir(tmp_path)) == ["reports", "run-1"]
+    put(tmp_path / "run-2" / "nights" / "a.json")  # no slip, so it is made
+
+
+DEEP = {
+    "brackets": "a = " + "[" * 100_000,
+    "lists": "a = " + "[" * 40 + "]" * 40,
+    "tables": "a = " + "{b = " * 5_000,
+    "a dotted key": ".".join("a" * 100_000) + " = 1",
+    "a quoted key": '[gate]\nx = {"a"' + " . 'a'" * 50_000 + " = 1}",
+    "a header": "[" + ".".join(["gate"] * 40) + "]",
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_a_deep_text_is_one_line_of_error(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "recsys.toml"
+    path.write_text(DEEP[kind])
+    began = time.process_time()
+    with pytest.raises(Exception, match=r"is not TOML: it nests deeper than 32 levels") as caught:
+        load(path)
+    assert len(str(caught.value)) < 300
+    assert time.process_time() - began < 5
+
+
+def test_a_wide_text_is_one_line_of_error(tmp_path: Path) -> None:
+    path = tmp_path / "recsys.toml"
+    path.write_text("[gate]\n" + "".join(f"k{n} = 1\n" for n in range(70_000)))
+    with pytest.raises(Exception, match=r"k0") as caught:
+        load(path)
+    assert len(str(caught.value)) < 1000
+    path.write_text("#" * (files.MOST_TEXT + 1))
+    with pytest.raises(Exception, match="larger than 1 MiB"):
+        load(path)
+
+
+def test_what_has_no_end_is_read_in_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("pytest_recsys_mt.calls.cache_files.MOST_LINE", 1000)
+    monkeypatch.setattr("pytest_recsys_mt.gate.baseline.MOST_DATA", 1000)
+    endless = Path("/dev/zero")
+    with pytest.raises(CacheError, match="/dev/zero:1: a line of more than"):
+        list(lines_of(endless))
+    with pytest.raises(ValueError, match=r"cannot be read \(it is larger than 1 MiB\)"):
+        texts_in(str(endless))
+    with pytest.raises(Exception, match="larger than"):
+        record_in(endless)
+
+
+def test_without_a_home_answers_are_kept_in_a_folder_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = tmp_path / "mine"
+    monkeypatch.setattr(files, "TEMPORARY", own)
+
+    def homeless(*_: object, **__: object) -> Path:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr("platformdirs.user_cache_path", homeless)
+    assert files.cache_folder() == own
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    own.chmod(0o777)
+    with pytest.raises(CacheError, match="can be written by others"):
+        files.cache_folder()
+
+
+def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
+    (pytester.path / "far.json").touch()
+    (pytester.path / "near.json").symlink_to("far.json")
+    (pytester.path / "near.xml").symlink_to("far.xml")
+    pytester.runpytest_inprocess(*RUN, "--recsys-json=near.json", "--junitxml=near.xml")
+    assert record_in(pytester.path / "far.json")["models"] == ["itemknn"]
+    assert "recsys-mt" in (pytester.path / "far.xml").read_text()
+    assert (pytester.path / "near.xml").is_symlink()
+    (pytester.path / "recsys.toml").write_text(DEEP["lists"])
+    result = pytester.runpytest_inprocess(*RUN)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert len(result.errlines) < 5

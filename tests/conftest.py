@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import pandas as pd  # noqa: F401 - a run inside a test forgets what it imports, and NumPy cannot be imported twice
 import pytest
 from hypothesis import settings
 

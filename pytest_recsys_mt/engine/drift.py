@@ -11,7 +11,7 @@ from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
-from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
@@ -44,22 +44,26 @@ class Again(Drained):
 def asked_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 
-    None if no calls were sent separately from the source's, or if too few users answered again.
+    None if no calls were sent separately from the source's, or if too few users answered again. A run that finds all
+    its answers in the cache finds these there too, such as one that goes on after a kill.
     """
     latest = runner.latest
-    if latest is None or not runner.asked_apart:
+    if not runner.asked_apart:
         return None
     earlier = {
         position: outcome
         for position, outcome in runner.first_outcomes.items()
         # A call whose time is unknown counts as sent long ago.
-        if outcome.asked is not None and min(time or 0.0 for time in outcome.times) < latest
+        if outcome.asked is not None
+        and (latest is None or min(time or 0.0 for time in outcome.times) < latest)
     }
+    first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
+    if latest is None:
+        earlier = _kept_again(runner, earlier, first)
     chosen = dict(list(earlier.items())[:USERS])
     requests = {place: runner.cases[place].request for place in chosen}
-    first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
     try:
-        (outcomes,) = ask(Questions(runner, requests, first), anew=True)
+        (outcomes,) = ask(Questions(runner, requests, first), anew=latest is not None)
     except RecsysError:
         return None
     both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
@@ -75,19 +79,35 @@ def asked_again(runner: Runner) -> Drift | None:
         return None
     changed = int((effects.effect > 0).sum()) if context.deterministic else None
     mean = Bets(effects.effect, *effects.reach)
-    known = [time for outcome in chosen.values() for time in outcome.times if time is not None]
+    known, last = (
+        [time for outcome in found.values() for time in outcome.times if time is not None]
+        for found in (chosen, outcomes)
+    )
     found: Drift = {
         "model": runner.subject.name,
         "users": len(effects.rows),
         "changed": changed,
         "effect": float(effects.effect.mean()),
-        "seconds": round((runner.latest or latest) - min(known), 1) if known else None,
+        "seconds": round(max(last) - min(known), 1) if known and last else None,
         "drifted": bool(changed if changed is not None else mean.p_at_most(MARGIN) <= ALPHA),
         "reason": "",
     }
     if found["drifted"]:
         found["reason"] = _reason(found)
     return found
+
+
+def _kept_again(runner: Runner, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
+    """Those of the users whom an earlier run has asked again already."""
+    if not runner.subject.durable:
+        return {}
+    requests = {place: runner.cases[place].request for place in earlier}
+    places, calls = (
+        zip(*Questions(runner, requests, first).sent(), strict=True) if requests else ((), ())
+    )
+    kept = runner.executor.at_hand(runner.subject, calls)
+    lacking = {place for place, answer in zip(places, kept, strict=True) if not answer}
+    return {place: outcome for place, outcome in earlier.items() if place not in lacking}
 
 
 def _reason(drift: Drift) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.files import MOST_TEXT, is_replaced
 from pytest_recsys_mt.plugin.reports import Reported
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -24,6 +27,31 @@ from pytest_recsys_mt.plugin.state import (
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.run import Run
+
+
+NOT_ENDED = "the run that writes it has not ended; where none is under way, it was killed"
+
+
+def never_ended(path: Path) -> bool:
+    """Whether a file is what `begin_record` wrote, which the end of its run should have replaced."""
+    with suppress(OSError):
+        short = path.is_file() and path.stat().st_size < MOST_TEXT
+        return short and NOT_ENDED.encode() in path.read_bytes()
+    return False
+
+
+def begin_record(config: pytest.Config) -> None:
+    """Put a record that no gate passes where that of this run will be.
+
+    Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
+    """
+    settings, path = config.stash[SETTINGS], config.stash[SETTINGS].json
+    if path is None or settings.plan or not is_replaced(path):
+        return
+    from pytest_recsys_mt.report.record import Record
+
+    begun = Record(settings, version("pytest-recsys-mt"), config.stash[STARTED], None, [NOT_ENDED])
+    begun.write(config.invocation_params.dir / path)
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

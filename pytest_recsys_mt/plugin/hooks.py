@@ -30,7 +30,7 @@ from pytest_recsys_mt.plugin.collection import (
     named_twice,
     parametrize_transformations,
 )
-from pytest_recsys_mt.plugin.ending import conclude, report_end
+from pytest_recsys_mt.plugin.ending import begin_record, conclude, never_ended, report_end
 from pytest_recsys_mt.plugin.fixtures import (  # noqa: F401 - pytest finds them here
     recommender,
     recsys,
@@ -71,6 +71,7 @@ from pytest_recsys_mt.plugin.state import (
     SHOWING,
     SMALLEST,
     STARTED,
+    UNENDED,
     begin_test,
     is_shipped,
     run_of,
@@ -142,6 +143,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[BASELINE] = preflight(config, settings)
+    config.stash[UNENDED] = settings.json is not None and never_ended(settings.json)
     on_worker = hasattr(config, "workerinput")
     if settings.json is not None or settings.html is not None:
         from pytest_recsys_mt.plugin.interruptions import Interruptions
@@ -221,6 +223,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         check_used(run_of(config), session.items)
     except pytest.UsageError as error:
         _refuse(config, session.items, str(error))
+        return
+    if getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0":
+        begin_record(config)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
@@ -405,6 +410,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
+        if config.stash[UNENDED]:
+            terminalreporter.write_line("the run before that was to write this record never ended")
         if record.written:
             said = f"wrote {', '.join(map(one_line, record.written))}"
             for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):

@@ -1,7 +1,7 @@
 """Handles signals that stop a run, so that it ends and still writes its record.
 
-pytest treats a second Ctrl-C like the first, even while it is ending, and does not handle the
-SIGTERM by which supervisors and CI stop a run. Either would lose the record.
+pytest treats a second Ctrl-C like the first, even while it is ending, and handles neither the SIGTERM by which
+supervisors and CI stop a run, nor the SIGHUP of a terminal that is closed. Each would lose the record.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ PATIENCE = 10.0
 """Seconds that workers have to report their results."""
 
 
+TOGETHER = 2.0
+"""Seconds within which further signals are one with the last: who is impatient presses Ctrl-C thrice."""
+
+
 class Interruptions:
-    """Handles SIGINT and SIGTERM.
+    """Handles SIGINT, SIGTERM and SIGHUP.
 
     The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
     but that of a worker, which its controller ends.
@@ -28,13 +32,15 @@ class Interruptions:
     def __init__(self, *, worker: bool) -> None:
         self._worker = worker
         self._told = 0
+        self._last = -TOGETHER
         self._before: dict[int, Any] = {}
 
     def take(self) -> None:
         """Start handling the signals that nothing else handles or ignores."""
         if threading.current_thread() is not threading.main_thread():
             return
-        for number in (signal.SIGINT, signal.SIGTERM):
+        names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last; nohup has it ignored
+        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
             before = signal.getsignal(number)
             if before in (signal.SIG_DFL, signal.default_int_handler):
                 self._before[number] = before
@@ -50,6 +56,9 @@ class Interruptions:
         self._told = max(self._told, 1)
 
     def _take(self, number: int, _frame: object) -> None:
+        last, self._last = self._last, time.monotonic()
+        if self._told and self._last - last < TOGETHER:
+            return
         self._told += 1
         if self._told == 1:
             raise KeyboardInterrupt

@@ -38,6 +38,8 @@ INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()
 """What each process reports at its end: ``drifts`` (`drift.Drift`), and the ``calls`` it made."""
+UNENDED: pytest.StashKey[bool] = pytest.StashKey()
+"""Whether the record to be written is there, of a run that never ended."""
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PROBLEMS_KEY = "recsys_mt_problems"
 AGAIN_KEY = "recsys_mt_again"

@@ -104,7 +104,11 @@ class Project:
     def start(self, *options: str, model: str = "openai:tiny") -> subprocess.Popen[str]:
         """Start a run, in a process group of its own."""
         joint = "&" if "?" in model else "?"
-        spec = f"{model}{joint}temperature=1&concurrency={CONCURRENCY}"
+        spec = (
+            f"{model}{joint}temperature=1&concurrency={CONCURRENCY}"
+            if "openai:" in model
+            else model
+        )
         return subprocess.Popen(
             [
                 sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q",

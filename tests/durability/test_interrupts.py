@@ -5,9 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.baseline import read
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
 
@@ -19,21 +22,24 @@ def tell(process: subprocess.Popen[str], how: str) -> None:
     if how == "SIGTERM":
         process.terminate()
         return
-    for number in range(2 if how == "two Ctrl-C" else 1):
-        time.sleep(0.1 * number)
-        os.killpg(process.pid, signal.SIGINT)
+    number = signal.SIGHUP if how == "SIGHUP" else signal.SIGINT
+    for _ in range(5 if how == "five Ctrl-C" else 1):
+        os.killpg(process.pid, number)
+        time.sleep(0.1)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
 @pytest.mark.parametrize(
     ("options", "how"),
     [
-        ((), "two Ctrl-C"),
+        ((), "five Ctrl-C"),
         pytest.param(("-n", "2"), "SIGTERM", marks=pytest.mark.slow),
         pytest.param((), "one Ctrl-C", marks=pytest.mark.slow),
         pytest.param((), "SIGTERM", marks=pytest.mark.slow),
+        pytest.param((), "SIGHUP", marks=pytest.mark.slow),
+        pytest.param(("-n", "2"), "SIGHUP", marks=pytest.mark.slow),
         pytest.param(("-n", "2"), "one Ctrl-C", marks=pytest.mark.slow),
-        pytest.param(("-n", "2"), "two Ctrl-C", marks=pytest.mark.slow),
+        pytest.param(("-n", "2"), "five Ctrl-C", marks=pytest.mark.slow),
     ],
 )
 def test_a_stopped_run_leaves_a_record_and_goes_on(
@@ -65,3 +71,32 @@ def test_a_stopped_run_leaves_a_record_and_goes_on(
     calls = project.found()["calls"]
     assert calls["cached"] == ANSWERED
     assert counting.asked.total() - asked == CALLS - ANSWERED + calls["again"]
+
+
+LEAVES = """
+import os
+
+class Leaves:
+    def recommend(self, requests):
+        if not os.path.exists("stays"):
+            os._exit(0)
+        return [request.candidates[: request.k] for request in requests]
+"""
+
+
+def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passes(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path, None)
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    (tmp_path / "stays").touch()
+    project.run(model="leaves.py:Leaves")
+    (tmp_path / "stays").unlink()
+    assert project.run(model="leaves.py:Leaves")[0] == 0
+    assert project.found()["gate"]["status"] == "failed"
+    with pytest.raises(PolicyError, match=r"a partial run.*has not ended; where none is under way"):
+        read(project.record)
+    (tmp_path / "stays").touch()
+    _, output = project.run(model="leaves.py:Leaves")
+    assert "the run before that was to write this record never ended" in output
+    assert project.found()["gate"]["incomplete"] == []

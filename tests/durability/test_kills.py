@@ -120,9 +120,13 @@ def test_only_what_is_on_its_way_at_the_kill_is_asked_again(
     assert 1 <= on_the_way <= CONCURRENCY
     counting.answer_only(None)
     project.run()
-    again = project.found()["calls"]["again"]
-    assert counting.asked.total() == CALLS + again + on_the_way
-    assert len(counting.asked) == CALLS + again
+    record = project.found()
+    asked = CALLS + record["calls"]["again"]
+    assert counting.asked.total() == asked + on_the_way
+    assert len(counting.asked) == asked
+    project.run()
+    assert counting.asked.total() == asked + on_the_way
+    assert project.found()["drift"] == record["drift"] != []
 
 
 def test_four_workers_on_one_cache_ask_each_call_once(project: Project, counting: Counting) -> None:

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex
 from urllib.parse import quote
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
@@ -98,21 +98,6 @@ def redact_bytes(data: bytes) -> bytes:
 def shortened(text: str, most: int) -> str:
     """`text` without keys, then cut to `most` characters; cut first, half a key could stay."""
     return redact(text)[:most]
-
-
-def redact_report(report: Any) -> None:
-    """Remove keys from a pytest test report: traceback, local variables, captured output."""
-    report.sections = [(name, redact(text)) for name, text in report.sections]
-    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
-        if crash is not None:
-            crash.message = redact(crash.message)
-        for entry in traceback.reprentries:
-            for part in (entry, getattr(entry, "reprlocals", None)):
-                if part is not None:
-                    part.lines = list(map(redact, part.lines))
-            arguments = getattr(entry, "reprfuncargs", None)
-            if arguments is not None:
-                arguments.args = [(name, redact(value)) for name, value in arguments.args]
 
 
 def holds_secret(spec: str) -> bool:

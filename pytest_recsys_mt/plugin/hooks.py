@@ -6,9 +6,11 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 import time
-from collections.abc import Generator
+import warnings
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -50,7 +52,7 @@ from pytest_recsys_mt.plugin.misspelt import (
     wrong_marks,
 )
 from pytest_recsys_mt.plugin.options import add_options
-from pytest_recsys_mt.plugin.reports import Reported, say_collected
+from pytest_recsys_mt.plugin.reports import Reported, make_safe, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -76,8 +78,7 @@ from pytest_recsys_mt.plugin.state import (
     run_of,
     running_test_of,
 )
-from pytest_recsys_mt.redaction import redact_report
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.sanitize import Safe, one_line
 
 MARKS = (
     f"{MARK}(*transformations): set by @metamorphic; one test per transformation",
@@ -116,6 +117,15 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.option.tx = []
 
 
+@contextlib.contextmanager
+def _told_safely() -> Iterator[None]:
+    try:
+        yield
+    except pytest.UsageError as error:
+        raise pytest.UsageError(*safe(error.args)) from error.__cause__
+
+
+@_told_safely()
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
     check_ini(config)
@@ -193,6 +203,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _refuse(config, items, "recsys-mt: " + "\n".join(dict.fromkeys(problems)))
 
 
+@_told_safely()
 def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> None:
     if not hasattr(config, "workerinput"):
         raise pytest.UsageError(problem)
@@ -310,6 +321,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
                 shrink(pyfuncitem, running, settings)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
+    """Make a warning safe for the terminal: its text may be a server's."""
+    if isinstance(warning_message.message, Warning):
+        warning_message.message.args = safe(warning_message.message.args)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
@@ -323,7 +341,7 @@ def pytest_runtest_makereport(
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
-        redact_report(report)
+        make_safe(report)
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if RUNNING_TEST in item.stash or asks(item):
@@ -398,6 +416,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was found, or the errors in the tests."""
+    terminalreporter = Safe(terminalreporter)
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
@@ -406,7 +425,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
         summarise(terminalreporter, record)
         if record.written:
-            said = f"wrote {', '.join(map(one_line, record.written))}"
+            said = f"wrote {', '.join(record.written)}"
             for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
                 terminalreporter.write_line(line)
     if LEFT_OUT in config.stash:

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest._code.code import TerminalRepr
 
 from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.sanitize import sanitize
 
 KEY = "recsys_mt_collected"
 
@@ -19,6 +22,24 @@ KEY = "recsys_mt_collected"
 def does_not_apply(report: Any) -> bool:
     """Whether a test was skipped because it does not apply to the recommender."""
     return bool(getattr(report, "recsys_mt", {}).get("does_not_apply"))
+
+
+def make_safe(report: pytest.TestReport) -> None:
+    """Remove keys, and commands to the readers of logs: from traceback, local variables, captured output, properties."""
+    for name in ("longrepr", "sections", "user_properties"):
+        setattr(report, name, safe(getattr(report, name)))
+
+
+def safe(value: Any) -> Any:
+    """`value` with all its texts harmless to whatever reads the output of pytest."""
+    if isinstance(value, str):
+        return redact(sanitize(value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(safe, value))
+    if isinstance(value, TerminalRepr):
+        for name, part in vars(value).items():
+            setattr(value, name, safe(part))
+    return value
 
 
 class Reported:

@@ -26,18 +26,15 @@ characters, which can smuggle text past a reader), and lone surrogates, which UT
 The zero-width joiners stay: several scripts need them."""
 
 _COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|^([-+~^])(?=\1\1 )", re.MULTILINE)
-"""The marks by which the log of a CI job takes a line for a command: ``::error::`` of GitHub, ``##[error]`` of GitHub
-and Azure, ``##vso[`` of Azure, ``##teamcity[``; ``--- ``, ``+++ ``, ``~~~ `` and ``^^^ `` begin lines of Buildkite. Those
-of GitLab, of Jenkins and the others of Buildkite need control characters. Test ids have a letter before their colons,
-and stay."""
-
-_BEGINNINGS = ("::", "##", "--- ", "+++ ", "~~~ ", "^^^ ")
+"""The marks by which the log of a CI job takes a line for a command: of GitHub, Azure, TeamCity and, where a line begins,
+of Buildkite. Those of GitLab and Jenkins need control characters. Test ids have a letter before their colons, and stay."""
 
 
 def sanitize(text: str) -> str:
     """`text` for output: `without_controls`, and the marks of commands to the readers of logs parted by a blank."""
     text = without_controls(text)
-    return _COMMAND.sub(r"\g<0> ", text) if any(mark in text for mark in _BEGINNINGS) else text
+    marks = ("::", "##", "--- ", "+++ ", "~~~ ", "^^^ ")  # most texts have none
+    return _COMMAND.sub(r"\g<0> ", text) if any(mark in text for mark in marks) else text
 
 
 class Safe:

@@ -203,10 +203,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _refuse(config, items, "recsys-mt: " + "\n".join(dict.fromkeys(problems)))
 
 
-@_told_safely()
 def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> None:
     if not hasattr(config, "workerinput"):
-        raise pytest.UsageError(problem)
+        raise pytest.UsageError(*safe([problem]))
     # A UsageError on a worker would reach the user as an internal error of xdist.
     config.workeroutput[PROBLEMS_KEY] = problem  # type: ignore[attr-defined]
     items.clear()

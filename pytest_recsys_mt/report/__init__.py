@@ -18,7 +18,6 @@ from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.report.step_summary import append
-from pytest_recsys_mt.sanitize import Safe
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
@@ -48,7 +47,7 @@ def finish(
     counted = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
     for report in reports:
         record.add(**{name: report.recsys_mt[name] for name in counted})
-    reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)
     gate = settings.ask_everybody
     add_facts = lambda path: annotate(path, record.document(), config, gate=gate)

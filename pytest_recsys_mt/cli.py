@@ -57,6 +57,7 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run(arguments: Sequence[str] | None) -> int:
     given = read_arguments(arguments)
     from pytest_recsys_mt.errors import RecsysError
+    from pytest_recsys_mt.redaction import redact
     from pytest_recsys_mt.sanitize import Safe
 
     command: Command = given.command
@@ -64,7 +65,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         try:
             return command(given) or 0
         except RecsysError as error:
-            print(f"recsys-mt: {error}", file=sys.stderr)
+            print(f"recsys-mt: {redact(str(error))}", file=sys.stderr)
             return 2
 
 

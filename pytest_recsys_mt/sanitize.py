@@ -45,16 +45,14 @@ class Safe:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._writer, name)
-        if name not in ("write", "write_line", "write_sep"):
-            return found
-        return lambda *texts, **how: found(*map(sanitize, texts), **how)
+        safe = lambda *texts, **how: found(*map(sanitize, texts), **how)
+        return safe if name in ("write", "write_line", "write_sep") else found
 
 
 def without_controls(text: str) -> str:
     """`text` without terminal escapes, control characters, direction overrides and lone surrogates.
 
-    Line breaks of every kind become line feeds; tabs stay. For what is read, and for ids. Time is linear in the
-    length.
+    Line breaks of every kind become line feeds; tabs stay. Time is linear in the length.
     """
     if text.replace("\n", "").isprintable():  # no character that the three look for is
         return text

@@ -273,8 +273,8 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
     if not _is_answer(answer):
         raise ValueError(
-            "its answer holds neither a text nor items in the form they are kept in, or a usage that is not two or four "
-            f"numbers of tokens from 0 to {MOST_TOKENS:,}, parts no larger than their wholes; export it again"
+            "its answer holds neither a text nor items in the form they are kept in, or its usage is not of two or four "
+            f"numbers up to {MOST_TOKENS:,}, parts no larger than their wholes"
         )
     return row
 

@@ -332,10 +332,7 @@ class Executor:
         for call, answer in arrived:
             if tokens.is_thrifty(call, answer):
                 answer["usage"] = None
-                note = (
-                    f"{subject.name!r} reports less than a hundredth of the tokens of a prompt: such calls count as "
-                    f"planned, as those without usage do; look for prompt_tokens in what its server answers"
-                )
+                note = f"{subject.name!r} reports under 1% of a prompt's tokens: such calls count as planned; see its usage"
                 self.notes += [note] * (note not in self.notes)
             if not _failed(answer):
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}

@@ -6,11 +6,10 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
 import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -52,7 +51,7 @@ from pytest_recsys_mt.plugin.misspelt import (
     wrong_marks,
 )
 from pytest_recsys_mt.plugin.options import add_options
-from pytest_recsys_mt.plugin.reports import Reported, make_safe, safe, say_collected
+from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -107,25 +106,21 @@ def pytest_load_initial_conftests(
     check_options(parser, args)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
     """Turn workers off for listing and planning, which need the collection in this process."""
     stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
     if stops and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
         config.option.dist = "no"
         config.option.tx = []
-
-
-@contextlib.contextmanager
-def _told_safely() -> Iterator[None]:
     try:
-        yield
+        return (yield)
     except pytest.UsageError as error:
-        raise pytest.UsageError(*safe(error.args)) from error.__cause__
+        error.args = safe(error.args)
+        raise
 
 
-@_told_safely()
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
     check_ini(config)
@@ -205,7 +200,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> None:
     if not hasattr(config, "workerinput"):
-        raise pytest.UsageError(*safe([problem]))
+        raise pytest.UsageError(problem)
     # A UsageError on a worker would reach the user as an internal error of xdist.
     config.workeroutput[PROBLEMS_KEY] = problem  # type: ignore[attr-defined]
     items.clear()
@@ -340,7 +335,8 @@ def pytest_runtest_makereport(
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
-        make_safe(report)
+        for name in ("longrepr", "sections", "user_properties"):
+            setattr(report, name, safe(getattr(report, name)))
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if RUNNING_TEST in item.stash or asks(item):

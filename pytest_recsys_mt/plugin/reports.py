@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import TerminalRepr
 
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.redaction import redact
@@ -24,19 +23,13 @@ def does_not_apply(report: Any) -> bool:
     return bool(getattr(report, "recsys_mt", {}).get("does_not_apply"))
 
 
-def make_safe(report: pytest.TestReport) -> None:
-    """Remove keys, and commands to the readers of logs: from traceback, local variables, captured output, properties."""
-    for name in ("longrepr", "sections", "user_properties"):
-        setattr(report, name, safe(getattr(report, name)))
-
-
 def safe(value: Any) -> Any:
-    """`value` with all its texts harmless to whatever reads the output of pytest."""
+    """`value` without keys and without commands to the readers of logs, in all its texts."""
     if isinstance(value, str):
         return redact(sanitize(value))
     if isinstance(value, list | tuple):
         return type(value)(map(safe, value))
-    if isinstance(value, TerminalRepr):
+    if hasattr(value, "toterminal"):  # a part of a traceback
         for name, part in vars(value).items():
             setattr(value, name, safe(part))
     return value

@@ -220,7 +220,7 @@ def test_a_long_prompt_that_is_billed_as_nothing_counts_as_planned(
     facts = [CallFact(*fact) for each in executor.bill.drain()["calls"].values() for fact in each]
     assert [(fact.usd, fact.at_most) for fact in facts] == [(None, 2024.0)] * 2
     assert len(executor.notes) == 1, "it is said once"
-    assert "'openai:tiny' reports less than a hundredth" in executor.notes[0]
+    assert "'openai:tiny' reports under 1%" in executor.notes[0]
 
 
 def test_what_is_in_flight_when_the_limit_is_reached_is_kept(

@@ -121,9 +121,8 @@ def read(
     def is_title(line: str) -> bool:
         return scope.equal(line) is not None
 
-    found = [
-        part for piece in pieces(without_controls(text)) for part in without_chain(piece, is_title)
-    ]
+    read = pieces(without_controls(text))
+    found = [part for piece in read for part in without_chain(piece, is_title)]
     parts = blocks(found, is_title)
 
     reader = partial(_Reader, request, scope, exists, first)

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -56,14 +57,16 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _run(arguments: Sequence[str] | None) -> int:
     given = read_arguments(arguments)
     from pytest_recsys_mt.errors import RecsysError
-    from pytest_recsys_mt.sanitize import sanitize
+    from pytest_recsys_mt.redaction import redact
+    from pytest_recsys_mt.sanitize import Safe
 
     command: Command = given.command
-    try:
-        return command(given) or 0
-    except RecsysError as error:
-        print(f"recsys-mt: {sanitize(str(error))}", file=sys.stderr)
-        return 2
+    with redirect_stdout(Safe(sys.stdout)), redirect_stderr(Safe(sys.stderr)):
+        try:
+            return command(given) or 0
+        except RecsysError as error:
+            print(f"recsys-mt: {redact(str(error))}", file=sys.stderr)
+            return 2
 
 
 class _Parser(argparse.ArgumentParser):

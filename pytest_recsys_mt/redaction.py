@@ -10,11 +10,14 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NoReturn, SupportsIndex
-from urllib.parse import quote
+from typing import NoReturn, SupportsIndex
+from urllib.parse import quote, unquote, urlsplit
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
 """Environment variables: a key, and the complete value of a header ``Authorization``."""
+
+ADDRESSES = ("OPENAI_BASE_URL", "RECSYS_HTTP_ORIGIN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+"""Those of addresses, proxies in either case: what stands in one beside host, port and path may be a key."""
 
 SHORTEST = 8
 """Shorter keys are placeholders ("none", "ollama") that may occur in an answer."""
@@ -29,7 +32,7 @@ _SECRET = re.compile(
 )
 """User names and passwords in an address, and spec parameters whose names look like a key's."""
 
-_URL = re.compile(r"\s*(?:https?\b|\w+(?=://))[:/]*", re.IGNORECASE)
+_URL = re.compile(r"\s*(?:https?(?=:)|\w+(?=://)|(?=//))[:/]*", re.IGNORECASE)
 
 GRAM = 4
 """Bytes of a block in the search for keys: texts are read in such blocks, one integer each, and any
@@ -76,6 +79,10 @@ def redact_bytes(data: bytes) -> bytes:
     """As `redact`, for bytes that may not be text."""
     for variable in (KEY, AUTHORIZATION):
         secret(variable)
+    for variable in (*ADDRESSES, *map(str.lower, ADDRESSES)):
+        value = os.environ.get(variable, "")
+        if value and not is_address(value if "://" in value else f"http://{value}"):
+            secret(variable)
     grams = _grams(tuple(_known.items()))
     blocks = memoryview(data)[: len(data) // GRAM * GRAM].cast("I")
     if grams.keys().isdisjoint(blocks):
@@ -100,21 +107,6 @@ def shortened(text: str, most: int) -> str:
     return redact(text)[:most]
 
 
-def redact_report(report: Any) -> None:
-    """Remove keys from a pytest test report: traceback, local variables, captured output."""
-    report.sections = [(name, redact(text)) for name, text in report.sections]
-    for traceback, crash, _ in getattr(report.longrepr, "chain", ()):
-        if crash is not None:
-            crash.message = redact(crash.message)
-        for entry in traceback.reprentries:
-            for part in (entry, getattr(entry, "reprlocals", None)):
-                if part is not None:
-                    part.lines = list(map(redact, part.lines))
-            arguments = getattr(entry, "reprfuncargs", None)
-            if arguments is not None:
-                arguments.args = [(name, redact(value)) for name, value in arguments.args]
-
-
 def holds_secret(spec: str) -> bool:
     """Whether a spec contains a password, or a parameter whose name looks like a key's."""
     return _SECRET.search(spec) is not None
@@ -125,17 +117,26 @@ def carries_key(spec: str) -> bool:
     return _URL.match(spec) is not None and ("@" in spec or holds_secret(spec))
 
 
+def is_address(text: str) -> bool:
+    """Whether a text is an address of scheme, host, port and path alone, which nobody can read otherwise."""
+    try:
+        parts = urlsplit(text)
+        host, _ = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return False
+    sound = parts.scheme in ("http", "https", "socks5", "socks5h") and not re.search("[@?#]", text)
+    return sound and re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) is not None
+
+
 def shown(spec: str) -> str:
-    """A spec or an address for a message, without user name, password and query."""
+    """A spec or an address for a message: the one door, as any part of what is no plain address may be a key."""
     url = _URL.match(spec)
-    start = url.end() if url else 0
-    if "@" in spec and not spec.startswith("hf:"):
-        spec = f"{spec[:start]}..."  # a password may hold any character that ends one
-    elif url:
-        place, *query = re.split("[?#]", spec[start:], maxsplit=1)
-        spec = f"{spec[:start]}{place}{'?...' if query else ''}"
-    elif holds_secret(spec):
-        spec = f"{spec.partition('?')[0]}?..."
+    place, *query = re.split("[?#]", spec, maxsplit=1)
+    # A password may hold any character that ends one.
+    if ("@" in spec and not spec.startswith("hf:")) or (url and not is_address(place.strip())):
+        spec = f"{url[0] if url else ''}..."
+    elif query and (url or "://" in query[0] or holds_secret(spec)):
+        spec = f"{place}?..."
     return redact(spec)
 
 
@@ -168,6 +169,10 @@ def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, in
 
 def _keys(value: str, name: str) -> Iterator[str]:
     """The secret parts of a variable's value."""
+    if name.upper() in ADDRESSES:
+        parts = re.split(r"[:/?#=&\[\]]+", value.rpartition("@")[0] or value)
+        yield from (key for part in parts for key in {part, unquote(part)} if len(key) >= SHORTEST)
+        return
     if name != AUTHORIZATION:
         yield value
         return

@@ -390,16 +390,19 @@ class Usage:
         reasoning_tokens: object = 0,
         cached_tokens: object = 0,
     ) -> Usage | None:
-        """A reported usage; None, which is unknown and not zero, unless the first two are whole
-        numbers from 0 to `MOST_TOKENS`.
+        """A reported usage; None, which is unknown and not zero, unless all are whole numbers from 0 to `MOST_TOKENS`.
 
-        The other two are parts of these: an invalid one counts as 0, a larger one as the whole.
+        The last two are parts of the others, 0 if they are None. One that is larger was counted beside its whole, so
+        the sum is what was taken.
         """
-        prompt, written = _count(prompt_tokens), _count(completion_tokens)
-        if prompt is None or written is None:
+        parts = (0 if part is None else part for part in (reasoning_tokens, cached_tokens))
+        counts = [_count(each) for each in (prompt_tokens, completion_tokens, *parts)]
+        prompt, written, thought, cached = (count or 0 for count in counts)
+        if None in counts:
             return None
-        thought, cached = _count(reasoning_tokens) or 0, _count(cached_tokens) or 0
-        return cls(prompt, written, min(thought, written), min(cached, prompt))
+        prompt += cached * (cached > prompt)
+        written += thought * (thought > written)
+        return cls(prompt, written, thought, cached)
 
 
 def _count(said: object) -> int | None:

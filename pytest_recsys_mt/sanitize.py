@@ -1,4 +1,4 @@
-"""Text from models, made safe to print, to store and to parse."""
+"""Text of others, made safe to parse, to store and to write where a terminal or a CI job reads it."""
 
 from __future__ import annotations
 
@@ -25,23 +25,35 @@ _INVISIBLE = re.compile(
 characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot encode.
 The zero-width joiners stay: several scripts need them."""
 
-_WORKFLOW_COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\[)")
-"""The marks by which the log of a CI job takes a line for a command: ``::error::``, ``##[error]``.
-Test ids have a letter before their colons, and stay."""
+_COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|^([-+~^])(?=\1\1 )", re.MULTILINE)
+"""The marks by which the log of a CI job takes a line for a command: of GitHub, Azure, TeamCity and, where a line begins,
+of Buildkite. Those of GitLab and Jenkins need control characters. Test ids have a letter before their colons, and stay."""
 
 
 def sanitize(text: str) -> str:
-    """`text` without terminal escapes, control characters, direction overrides and lone surrogates.
-
-    Line breaks of every kind become line feeds; tabs stay. The marks of workflow commands are parted by
-    a blank. Time is linear in the length.
-    """
+    """`text` for output: `without_controls`, and the marks of commands to the readers of logs parted by a blank."""
     text = without_controls(text)
-    return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "::" in text or "##[" in text else text
+    marks = ("::", "##", "--- ", "+++ ", "~~~ ", "^^^ ")  # most texts have none
+    return _COMMAND.sub(r"\g<0> ", text) if any(mark in text for mark in marks) else text
+
+
+class Safe:
+    """A stream, or pytest's reporter, that sanitizes what it writes: the lines are known only here."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._writer, name)
+        safe = lambda *texts, **how: found(*map(sanitize, texts), **how)
+        return safe if name in ("write", "write_line", "write_sep") else found
 
 
 def without_controls(text: str) -> str:
-    """As `sanitize`, but with the marks of workflow commands: for ids, which are split at them."""
+    """`text` without terminal escapes, control characters, direction overrides and lone surrogates.
+
+    Line breaks of every kind become line feeds; tabs stay. Time is linear in the length.
+    """
     if text.replace("\n", "").isprintable():  # no character that the three look for is
         return text
     return _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text)))

@@ -104,7 +104,7 @@ def resources(spec: str) -> tuple[str, dict[str, float]]:
             found[name] = -1.0
         if not RESOURCES[name] <= found[name] < float("inf"):
             raise RecommenderError(
-                f"{shown(spec)!r}: {name}={text!r} is not a number from {RESOURCES[name]:g}; it says how "
+                f"{shown(spec)!r}: {name}={shown(text)!r} is not a number from {RESOURCES[name]:g}; it says how "
                 f"many {'cores' if name == 'cpus' else 'GPUs'} each Ray actor takes"
             )
     return target + (mark + "&".join(kept) if kept else ""), found
@@ -136,7 +136,9 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         try:
             values[key] = _convert(text, parameters[key].annotation)
         except ValueError as error:
-            raise RecommenderError(f"{shown(spec)!r}: {key}={text!r} is not {error}") from None
+            raise RecommenderError(
+                f"{shown(spec)!r}: {key}={shown(text)!r} is not {error}"
+            ) from None
     try:
         return factory(**values)
     except RecommenderError:

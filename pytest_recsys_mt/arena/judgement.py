@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Aspect, Judgement, Winner
 from pytest_recsys_mt.llm.reading.comments import is_refusal
-from pytest_recsys_mt.sanitize import one_line, sanitize
+from pytest_recsys_mt.sanitize import one_line, without_controls
 
 Read = TypeVar("Read")
 
@@ -41,7 +41,7 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     fields, reasons = _fields(text, aspects, _winner)
     verdicts: dict[str, Winner | None]
     verdicts = {aspect.name: fields.get(aspect.name) for aspect in aspects}
-    refused = OVERALL not in fields and is_refusal(sanitize(text[:_MOST]))
+    refused = OVERALL not in fields and is_refusal(without_controls(text[:_MOST]))
     return Judgement(fields.get(OVERALL), verdicts, reasons, text, refused=refused)
 
 
@@ -84,7 +84,7 @@ def _fields(
     text: str, aspects: Sequence[Aspect], read: Callable[[Any], Read | None]
 ) -> tuple[dict[str, Read], dict[str, str]]:
     names = {_key(name): name for name in (*(aspect.name for aspect in aspects), OVERALL)}
-    text = sanitize(text[:_MOST])
+    text = without_controls(text[:_MOST])
     said: dict[str, list[tuple[Any, str]]] = {}
     whole = _json_object(text)
     for name, value in _members(whole) if whole is not None else _lines(text, names):

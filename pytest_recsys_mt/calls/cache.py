@@ -32,6 +32,7 @@ from pytest_recsys_mt.calls.database import (
 )
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import require_own, require_private
+from pytest_recsys_mt.requests import MOST_TOKENS, Usage
 
 SCHEMA = "recsys-mt-answer/1"
 
@@ -271,7 +272,10 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not _is_answer(answer):
-        raise ValueError("its answer holds neither a text nor items in the form they are kept in")
+        raise ValueError(
+            "its answer holds neither a text nor items in the form they are kept in, or its usage is not of two or four "
+            f"numbers up to {MOST_TOKENS:,}, parts no larger than their wholes"
+        )
     return row
 
 
@@ -286,7 +290,7 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         and isinstance(entries, list)
         and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
         and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
-        and all(type(count) is int for count in usage or ())
+        and (usage is None or Usage.said(*usage) == Usage(*usage))
         and bool(items or text)
     )
 

@@ -172,9 +172,10 @@ def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
 def _read(line: bytes) -> dict[str, Any] | str:
     try:
         text = line.decode()
-        key = json.loads(text).get("key")
-        return sound_row(text, key)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, AttributeError):
+        key = json.loads(text, parse_constant=int).get("key")  # int() refuses NaN, as JSON does
+    except (ValueError, RecursionError, AttributeError):
         return "it is not a JSON object"
+    try:
+        return sound_row(text, key)
     except ValueError as error:
         return str(error)

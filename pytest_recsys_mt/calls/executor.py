@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Literal
 
+from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import LOST, Answer, Known
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache
@@ -329,6 +330,10 @@ class Executor:
         """
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
+            if tokens.is_thrifty(call, answer):
+                answer["usage"] = None
+                note = f"{subject.name!r} reports under 1% of a prompt's tokens: such calls count as planned; see its usage"
+                self.notes += [note] * (note not in self.notes)
             if not _failed(answer):
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
                 answer = stamped

@@ -33,6 +33,12 @@ def estimated(prompt: Prompt) -> int:
     )
 
 
+def is_thrifty(call: Call, answer: Answer) -> bool:
+    """Whether the usage of an answer has less than a hundredth of its prompt's tokens, as no tokenizer has."""
+    said, *_ = answer.get("usage") or [0]
+    return call.prompt is not None and 0 < said < estimated(call.prompt) / 100
+
+
 def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
     """The tokens of a call's prompt, and whether they were counted rather than estimated.
 

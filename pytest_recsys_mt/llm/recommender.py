@@ -22,7 +22,7 @@ from pytest_recsys_mt.requests import (
     TextModel,
     is_cut_off,
 )
-from pytest_recsys_mt.sanitize import one_line, sanitize
+from pytest_recsys_mt.sanitize import one_line, without_controls
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
@@ -123,7 +123,7 @@ class LLMRecommender:
                 f"the recommender on {self.model!r} knows no titles yet; call fit(dataset, seed)"
             )
         error = completion.error
-        text = None if completion.text is None else sanitize(completion.text)
+        text = None if completion.text is None else without_controls(completion.text)
         if error is None and not (text and text.strip()):
             error = f"the model gave no text (finish_reason={completion.finish_reason!r})"
         if error is not None or text is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+import warnings
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
@@ -50,7 +51,7 @@ from pytest_recsys_mt.plugin.misspelt import (
     wrong_marks,
 )
 from pytest_recsys_mt.plugin.options import add_options
-from pytest_recsys_mt.plugin.reports import Reported, say_collected
+from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import settings_of
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
@@ -77,8 +78,7 @@ from pytest_recsys_mt.plugin.state import (
     run_of,
     running_test_of,
 )
-from pytest_recsys_mt.redaction import redact_report
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.sanitize import Safe, one_line
 
 MARKS = (
     f"{MARK}(*transformations): set by @metamorphic; one test per transformation",
@@ -107,14 +107,19 @@ def pytest_load_initial_conftests(
     check_options(parser, args)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
     """Turn workers off for listing and planning, which need the collection in this process."""
     stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
     if stops and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
         config.option.dist = "no"
         config.option.tx = []
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        error.args = safe(error.args)
+        raise
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -315,6 +320,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
                 shrink(pyfuncitem, running, settings)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
+    """Make a warning safe for the terminal: its text may be a server's."""
+    if isinstance(warning_message.message, Warning):
+        warning_message.message.args = safe(warning_message.message.args)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
@@ -328,7 +340,8 @@ def pytest_runtest_makereport(
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
-        redact_report(report)
+        for name in ("longrepr", "sections", "user_properties"):
+            setattr(report, name, safe(getattr(report, name)))
     if (report.when != "call" and report.passed) or report.when == "teardown":
         return report
     if RUNNING_TEST in item.stash or asks(item):
@@ -403,6 +416,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was found, or the errors in the tests."""
+    terminalreporter = Safe(terminalreporter)
     for problem in config.stash[PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
     record = config.stash.get(RECORD, None)
@@ -413,7 +427,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if config.stash[UNENDED]:
             terminalreporter.write_line("the run before that was to write this record never ended")
         if record.written:
-            said = f"wrote {', '.join(map(one_line, record.written))}"
+            said = f"wrote {', '.join(record.written)}"
             for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
                 terminalreporter.write_line(line)
     if LEFT_OUT in config.stash:

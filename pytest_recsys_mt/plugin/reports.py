@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.sanitize import sanitize
 
 KEY = "recsys_mt_collected"
 
@@ -19,6 +21,18 @@ KEY = "recsys_mt_collected"
 def does_not_apply(report: Any) -> bool:
     """Whether a test was skipped because it does not apply to the recommender."""
     return bool(getattr(report, "recsys_mt", {}).get("does_not_apply"))
+
+
+def safe(value: Any) -> Any:
+    """`value` without keys and without commands to the readers of logs, in all its texts."""
+    if isinstance(value, str):
+        return redact(sanitize(value))
+    if isinstance(value, list | tuple):
+        return type(value)(map(safe, value))
+    if hasattr(value, "toterminal"):  # a part of a traceback
+        for name, part in vars(value).items():
+            setattr(value, name, safe(part))
+    return value
 
 
 class Reported:

@@ -13,7 +13,7 @@ from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connect
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
 from pytest_recsys_mt.requests import Aspect, Item, Promised, Recommendation, Request
-from pytest_recsys_mt.sanitize import one_line, sanitize
+from pytest_recsys_mt.sanitize import one_line, without_controls
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
 """The location of the contract, for messages."""
@@ -152,7 +152,7 @@ def _answer(answer: Any) -> Answered:
         return Recommendation(
             (), error=f"items is {_short(value)}; the contract wants ids of items, as texts"
         )
-    return Recommendation(tuple(shortened(sanitize(item), LONGEST_ID) for item in value))
+    return Recommendation(tuple(shortened(without_controls(item), LONGEST_ID) for item in value))
 
 
 def describe(error: Exception, url: str) -> str:

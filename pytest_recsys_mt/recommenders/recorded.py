@@ -16,7 +16,7 @@ from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import without_controls
 
 PREFIX = "recorded:"
 Ranked = Literal["all", "candidates"]
@@ -88,7 +88,7 @@ class Recorded:
         if request.replicate >= len(recording.replies):
             raise NotApplicable(f"recorded {len(recording.replies)} times only")
         reply = recording.replies[request.replicate]
-        text = sanitize(reply.text)
+        text = without_controls(reply.text)
         if not text.strip():
             return Recommendation((), text=text, error="the recorded answer is empty")
         found = read(text, request, self._index, truncated=reply.cut_off, exists=self._known.hold)

@@ -90,10 +90,11 @@ def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.report.html import read_record
     from pytest_recsys_mt.report.step_summary import markdown
+    from pytest_recsys_mt.sanitize import clean
 
     if record.exists():
         try:
-            said = markdown(cast("Document", read_record(record)))
+            said = markdown(cast("Document", clean(read_record(record))))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(
                 f"{str(record)!r} is no record as --recsys-json writes it: {type(error).__name__}: {error}"

@@ -15,7 +15,7 @@ from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count,
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.sanitize import Safe, one_line
 
 WIDTH = 80
 
@@ -30,7 +30,7 @@ def print_plan(
     config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
 ) -> None:
     """Write the plan to the terminal; `unplanned` says by a test's id why its calls are not all known, or why it is skipped."""
-    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     reporter.write_line("")
     sure = {key: count for key, count in plan.counts.items() if key[0] not in BESIDE}
     free = []

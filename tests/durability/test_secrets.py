@@ -267,7 +267,9 @@ ADDRESSES = tuple(
     for address in (
         "https://user:{}@shop.example/v1", "https://user:x/{}@shop.example/v1", "user:{}@shop.example",
         "http:/user:{}@shop.example", "https://shop.example/v1?api_key={}", "https://shop.example#x@{}",
-        "https://shop.example:x?token={}", "HTTPS://u:{}@shop.example/v1",
+        "https://shop.example:x?token={}", "HTTPS://u:{}@shop.example/v1", "https://user:{}", "http://user:{}:PORTx/v1",
+        "https://user:{}@shop.example:99999/", "https://[::1]:{}/v1", "http://[{}]/v1", "http://user%3A{}%40shop.example/v1",
+        "http:////{}", "ftp://user/{}", "https://shop.example/v1#{}", "http://shop.example:80:{}",
     )
 )  # fmt: skip
 MEETS_ADDRESSES = f"""

@@ -137,18 +137,35 @@ def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
     [
         {"error": "HTTP 500"}, {"text": ""}, {"text": 5}, {"text": "a", "usage": ["x", 1]},
         {"items": "abc"}, {"items": []}, {"items": ["a"], "entries": [["a"]]},
+        *({"text": "a", "usage": usage} for usage in (
+            [10**4000, 1], [-1, 1], [1, True], [1.0, 2], [1, 2, 3], [1, 2, None, 0], [1, 2, 5, 0], {"1": 2},
+        )),
     ],
-    ids=str,
+    ids=lambda wrong: str(wrong)[:40],
 )  # fmt: skip
 def test_what_is_no_answer_is_refused_though_its_checksum_fits(
-    tmp_path: Path, wrong: dict[str, Any]
+    tmp_path: Path, wrong: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     from pytest_recsys_mt.calls.cache import row_of
 
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"key": key_of(call(1)), **row_of(call(1), wrong)}))
     assert run("cache", "import", file, "--cache", tmp_path / "cache") == 1
+    assert f"{file}:1: its answer holds" in capsys.readouterr().err
     assert held(tmp_path / "cache") == {}
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 5000])
+def test_what_json_does_not_know_as_a_number_is_refused_by_its_line(
+    tmp_path: Path, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pytest_recsys_mt.calls.cache import row_of
+
+    file = tmp_path / "answers.jsonl"
+    row = json.dumps({"key": key_of(call(1)), **row_of(call(1), {"text": "a", "usage": [77, 3]})})
+    file.write_text(row.replace("77", number))
+    assert run("cache", "import", file, "--cache", tmp_path / "cache") == 1
+    assert f"{file}:1: it is not a JSON object" in capsys.readouterr().err
 
 
 def test_an_answer_that_is_there_stays_unless_it_is_to_be_replaced(

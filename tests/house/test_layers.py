@@ -63,7 +63,10 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
     "adequacy": {"errors", "faults", "files", "sanitize"},
-    "cli": {"adequacy", "calls", "errors", "files", "gate", "lrworld", "prompt_texts", "report", "sanitize", "starter"},
+    "cli": {
+        "adequacy", "calls", "errors", "files", "gate", "lrworld", "prompt_texts", "redaction", "report", "sanitize",
+        "starter",
+    },
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
         "prompt_texts", "recommenders", "redaction", "report", "sanitize",

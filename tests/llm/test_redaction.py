@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from pytest_recsys_mt import redaction
 from pytest_recsys_mt.redaction import AUTHORIZATION, KEY, carries_key, redact, shortened, shown
 
 SECRET = "sk-proj-Ab12/Cd34+Ef56=Gh78%Ij90_Kl12-Mn34.Op56"
@@ -81,3 +82,41 @@ def test_what_is_no_key_stays() -> None:
 def test_an_address_is_shown_without_what_it_should_not_carry(spec: str, said: str) -> None:
     assert shown(spec) == said
     assert carries_key(spec) == ("@" in spec and spec.startswith("http"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("openai:m?base_url=http://user:hunter2/v1", "openai:m?..."),
+        ("openai:m?api_key=hunter2&base_url=http://shop.example", "openai:m?..."),
+        ("http://hunter2:PORTx/v1", "http://..."),
+        ("htp://user:hunter2/v1", "htp://..."),
+        ("//user:hunter2/v1", "//..."),
+        ("http://[::1]:8000/v1?x=hunter2", "http://[::1]:8000/v1?..."),
+        ("https://shop.example:8000/v1", "https://shop.example:8000/v1"),
+        ("http.py:Model?depth=3", "http.py:Model?depth=3"),
+        ("hf:owner/name@main", "hf:owner/name@main"),
+    ],
+)
+def test_of_an_address_only_what_cannot_be_a_key_is_shown(spec: str, told: str) -> None:
+    assert shown(spec) == told
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "all_proxy", "OPENAI_BASE_URL"])
+def test_what_others_say_of_an_address_in_the_environment_holds_no_key(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redaction, "_known", {})
+    for address in (
+        "http://user:hunter2%2F01@h:1",
+        "http://user:hunter2%2F01/",
+        "http://[hunter2%2F01]:1",
+    ):
+        monkeypatch.setenv(variable, address)
+        assert (
+            redact("Invalid port: 'hunter2%2F01', 'hunter2/01'")
+            == f"Invalid port: '[{variable}]', '[{variable}]'"
+        )
+    for plain in ("localhost:3128", "http://localhost:3128", "socks5://localhost:1"):
+        monkeypatch.setenv(variable, plain)
+        assert redact("localhost cannot be reached") == "localhost cannot be reached"

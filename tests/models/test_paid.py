@@ -10,13 +10,14 @@ from typing import Any, cast
 import pytest
 
 from pytest_recsys_mt.calls.answer import plain_completion
+from pytest_recsys_mt.calls.bill import CallFact
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import TextSubject, subject
 from pytest_recsys_mt.design import PROMPT
-from pytest_recsys_mt.llm.api import pacing, retries
+from pytest_recsys_mt.llm.api import chat_api, pacing, retries
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
@@ -54,6 +55,10 @@ SERVERS: dict[str, tuple[Reply, ...]] = {
     "counts thoughts in the total alone": (
         says({"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 30}),
     ),
+    "thinks beside its answer": (
+        says({"prompt_tokens": 10, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 15}}),
+    ),
+    "says less in all than in parts": (says({**TAKEN, "total_tokens": 5}),),
     "counts no text": (says({"prompt_tokens": 10, "completion_tokens": 0}),),
     "no usage": (Reply({k: v for k, v in completion().items() if k != "usage"}),),
     "null": (says(None),),
@@ -124,8 +129,9 @@ class Billing:
         known = Usage.said(said.get("prompt_tokens"), said.get("completion_tokens"))
         if known is None or not known.prompt_tokens:
             return sum(MOST)
+        beside = said.get("completion_tokens_details", {}).get("reasoning_tokens", 0)
         total = int(said.get("total_tokens", 0))
-        return max(known.prompt_tokens + known.completion_tokens, total)
+        return max(known.prompt_tokens + known.completion_tokens + int(beside), total)
 
 
 @pytest.fixture
@@ -179,6 +185,44 @@ def test_no_server_bills_more_than_the_limit_and_what_is_in_flight(
     assert min(calls[name] for name in calls if name != "by" and calls[name] is not None) >= 0
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"completion_tokens": 50, "completion_tokens_details": {"reasoning_tokens": 5000}}, (10, 5050)),
+        ({"completion_tokens": 50, "total_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 60}}, (10, 110)),
+        ({"completion_tokens": 50, "total_tokens": 5060, "completion_tokens_details": {"reasoning_tokens": 5000}}, (10, 5050)),
+        ({"completion_tokens": 20, "total_tokens": 1030, "prompt_tokens_details": {"cached_tokens": 1000}}, (1010, 20)),
+        ({"completion_tokens": 20, "total_tokens": 10**400}, None),
+        ({"completion_tokens": 20, "total_tokens": "30"}, None),
+        ({"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": -1}}, None),
+        ({"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": None}}, (10, 20)),
+    ],
+)  # fmt: skip
+def test_usage_that_contradicts_itself_counts_in_full_or_as_planned(
+    usage: dict[str, Any], counted: tuple[int, int] | None
+) -> None:
+    body = json.dumps({**completion(), "usage": {"prompt_tokens": 10, **usage}}).encode()
+    read = chat_api.read(body).usage
+    assert (read and (read.prompt_tokens, read.completion_tokens)) == counted
+
+
+def test_a_long_prompt_that_is_billed_as_nothing_counts_as_planned(
+    faulty: FaultServer, tmp_path: Path
+) -> None:
+    faulty.answer = lambda payload: says({"prompt_tokens": 1, "completion_tokens": 20})
+    executor = Executor(AnswerCache(tmp_path), "auto", "run", prices=DOLLAR_A_TOKEN)
+    model = OpenAIModel("tiny", max_tokens=20)
+    asked = subject(model, "openai:tiny", PROMPT)
+    assert isinstance(asked, TextSubject)
+    calls = [asked.prompt_call(Prompt((Message("user", 7999 * "x" + str(i)),)), 0) for i in (1, 2)]
+    executor.execute(asked, calls)
+    model.close()
+    facts = [CallFact(*fact) for each in executor.bill.drain()["calls"].values() for fact in each]
+    assert [(fact.usd, fact.at_most) for fact in facts] == [(None, 2024.0)] * 2
+    assert len(executor.notes) == 1, "it is said once"
+    assert "'openai:tiny' reports under 1%" in executor.notes[0]
+
+
 def test_what_is_in_flight_when_the_limit_is_reached_is_kept(
     ask: Callable[..., tuple[Billing, dict[str, Any]]],
 ) -> None:
@@ -202,7 +246,9 @@ def test_a_record_is_written_whatever_a_server_says(
     assert (calls["usd"], calls["unknown_cost"] > 0) == (None, True)
     assert calls["usd_at_most"] >= billing.billed
     shown = " ".join(done.stdout.str().split())
-    assert re.search(r"tokens, at most \$[\d,.]+ \(\d+ calls did not report usage\)", shown)
+    assert re.search(
+        r"tokens \(45 of thinking\), at most \$[\d,.]+ \(\d+ calls did not report usage\)", shown
+    )
 
 
 @pytest.mark.parametrize(

@@ -336,8 +336,14 @@ def test_usage_is_stored_with_its_parts_and_read_without_them() -> None:
     assert completion_of(stored).usage == Usage(500, 90, 60, 128)
     assert stored_of(Completion("1. Heat", Usage(7, 3)))["usage"] == [7, 3]
     assert completion_of({"text": "1. Heat", "usage": [7, 3]}).usage == Usage(7, 3)
-    assert Usage.said(7, 3, -1, "x") == Usage(7, 3), "an odd part is none"
-    assert Usage.said(7, 3, 9, 9) == Usage(7, 3, 3, 7), "a part is no more than the whole"
+    assert Usage.said(7, 3, None, 2) == Usage(7, 3, 0, 2), "what is not said is none"
+    assert Usage.said(7, 3, 9, 9) == Usage(16, 12, 9, 9), (
+        "a part beyond its whole comes on top of it"
+    )
+    for odd in (-1, "2", 2.0, True, float("nan"), 10**4000):
+        assert Usage.said(7, 3, odd) is Usage.said(7, 3, 0, odd) is None, (
+            "an odd part leaves all in doubt"
+        )
 
 
 def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[str, Any]]:

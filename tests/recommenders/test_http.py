@@ -359,7 +359,7 @@ def test_a_header_that_can_hold_no_key_is_refused(
         ("https://shop.example/api", "", f"set {ORIGIN}"),
         ("http://shop.example/api", "http://shop.example", "would go unencrypted"),
         ("https://shop.example/api", "shop.example", "is not the address of a server"),
-        ("https://shop.example/api", "https://u:p@shop.example", "carries a user name"),
+        ("https://shop.example/api", "https://u:p@shop.example", "without user name"),
     ],
 )
 def test_a_key_that_may_go_astray_goes_nowhere(
@@ -397,8 +397,8 @@ def test_only_the_origin_named_in_the_environment_gets_the_key(
     ("spec", "told"),
     [
         ("https://", "is not the address of a server"),
-        ("https://user:pass@shop.example", "carries a user name"),
-        ("https://shop.example:99999", "is not an address"),
+        ("https://user:pass@shop.example", "without user name"),
+        ("https://shop.example:99999", "a port up to 65535"),
         ("https://shop.example?token=abc", "unknown parameter 'token'; valid ones: 'batch'"),
         ("https://shop.example?batch=0", "batch must be in 1..1000, got 0"),
         ("https://shop.example?timeout=0", "timeout must be a number of seconds above 0, got 0.0"),

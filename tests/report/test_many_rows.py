@@ -19,7 +19,7 @@ from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html import cards, figures, render
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.record import lines_of
-from pytest_recsys_mt.sanitize import _ESCAPE, _INVISIBLE, _LINE_BREAKS, _WORKFLOW_COMMAND, sanitize
+from pytest_recsys_mt.sanitize import _COMMAND, _ESCAPE, _INVISIBLE, _LINE_BREAKS, sanitize
 from tests.report.records import asked, document, example, holds, row
 
 MODELS = ("m", "n")
@@ -155,7 +155,7 @@ MARKS = st.sampled_from(
 @given(st.lists(st.text() | MARKS | st.characters()).map("".join))
 def test_text_that_is_not_searched_had_nothing_to_find(text: str) -> None:
     searched = _INVISIBLE.sub("", _LINE_BREAKS.sub("\n", _ESCAPE.sub("", text)))
-    assert sanitize(text) == _WORKFLOW_COMMAND.sub(r"\g<0> ", searched)
+    assert sanitize(text) == _COMMAND.sub(r"\g<0> ", searched)
 
 
 def test_no_character_that_is_looked_for_is_printable() -> None:

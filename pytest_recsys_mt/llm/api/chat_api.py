@@ -197,15 +197,16 @@ def _whole(digits: str) -> int | float:
 
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
-    said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"))
-    if said is None or not said.prompt_tokens:  # every prompt has tokens, so 0 means not counted
+    cached = mapping(value.get("prompt_tokens_details")).get("cached_tokens")
+    said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"), 0, cached)
+    total = Usage.said(value.get("total_tokens") or 0, 0)
+    # Every prompt has tokens, so 0 means not counted.
+    if said is None or total is None or not said.prompt_tokens:
         return None
-    # Some endpoints count reasoning tokens only in the total.
-    total = Usage.said(value.get("total_tokens"), 0)
-    thought = 0 if total is None else total.prompt_tokens - said.prompt_tokens
     return Usage.said(
         said.prompt_tokens,
-        max(said.completion_tokens, thought),
+        # Some endpoints count reasoning tokens only in the total.
+        max(said.completion_tokens, total.prompt_tokens - said.prompt_tokens),
         mapping(value.get("completion_tokens_details")).get("reasoning_tokens"),
-        mapping(value.get("prompt_tokens_details")).get("cached_tokens"),
+        said.cached_tokens,
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.redaction import KEY, Secret, redact, secret
+from pytest_recsys_mt.redaction import KEY, Secret, is_address, secret, shown
 
 OPENAI = "https://api.openai.com/v1"
 """The default endpoint."""
@@ -39,32 +38,18 @@ class Endpoint:
             RecommenderError: If the address is not usable; a password in it is not repeated.
         """
         given = Secret(given)  # a traceback shows local variables
-        # Before parsing: parsers repeat the part that they cannot read.
-        if any(mark in given for mark in "@?#"):
+        if not is_address(given) or urlsplit(given).scheme not in ("http", "https"):
             raise RecommenderError(
-                f"{name} carries a user name, a query or a fragment; give the scheme, host, "
-                f"port and path alone, and the key in {variable}"
+                f"{name}={str(shown(given))!r} is not the address of a server: http or https, a host, a port up to 65535 "
+                f"and a path, without user name, query and fragment; write it as {example!r} or "
+                f"'http://127.0.0.1:8000/v1', and a key in {variable}"
             )
-        try:
-            parts = urlsplit(given)
-            port = parts.port
-        except ValueError as error:
-            said = redact(str(error))
-            raise RecommenderError(
-                f"{name} is not an address: {said}; write it as {example!r}"
-            ) from None
-        host = (parts.hostname or "").lower()
         # Rebuild the address from checked parts, so that no other parser can read another host
         # from it.
-        if parts.scheme not in ("http", "https") or not re.fullmatch(
-            r"[a-z0-9._-]+|[0-9a-f:.]+", host
-        ):
-            raise RecommenderError(
-                f"{name}={redact(str(given))!r} is not the address of a server; write it as {example!r} "
-                f"or 'http://127.0.0.1:8000/v1'"
-            )
+        parts = urlsplit(given)
+        host = (parts.hostname or "").lower()
         where = f"[{host}]" if ":" in host else host
-        where = where if port is None else f"{where}:{port}"
+        where = where if parts.port is None else f"{where}:{parts.port}"
         return cls(f"{parts.scheme}://{where}{parts.path.rstrip('/')}")
 
     @property

@@ -13,7 +13,7 @@ from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
 from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.reading.layout import pieces
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import without_controls
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def is_listed(text: str, k: int) -> bool:
     They are numbered lines, or bulleted ones if no line is numbered; reasoning contains none.
     """
     done = text[: text.rfind("\n") + 1]
-    places = [piece.place for piece in pieces(sanitize(done))]
+    places = [piece.place for piece in pieces(without_controls(done))]
     numbered = places.count("numbered")
     return numbered >= k or (not numbered and places.count("bulleted") >= k)
 

@@ -34,7 +34,7 @@ from pytest_recsys_mt.requests import (
     Request,
     Usage,
 )
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import without_controls
 
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
@@ -121,7 +121,8 @@ def read(
     def is_title(line: str) -> bool:
         return scope.equal(line) is not None
 
-    found = [part for piece in pieces(sanitize(text)) for part in without_chain(piece, is_title)]
+    read = pieces(without_controls(text))
+    found = [part for piece in read for part in without_chain(piece, is_title)]
     parts = blocks(found, is_title)
 
     reader = partial(_Reader, request, scope, exists, first)

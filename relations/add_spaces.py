@@ -1,16 +1,17 @@
 """MR3 of the metamorphic paper: stray spaces inside the words of the prompt."""
 
-import random
+import re
 from dataclasses import dataclass
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.drawing import edit_seed, some_of
+from pytest_recsys_mt.relations.drawing import edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
 
 PAPER_RATE = 0.32
 """The paper's example has 69 extra spaces at the 218 places between two visible characters."""
+
+_BETWEEN = re.compile(r"(?<=\S)(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -21,14 +22,7 @@ class AddSpaces:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        places = [
-            at
-            for at in range(1, len(text))
-            if not text[at - 1].isspace() and not text[at].isspace()
-        ]
-        chosen = some_of(len(places), self.rate, random.Random(self.seed))
-        spaced = {places[place] for place in chosen}
-        return "".join(f" {char}" if at in spaced else char for at, char in enumerate(text))
+        return here_and_there(text, _BETWEEN, lambda *_: " ", self.rate, self.seed)
 
 
 @usual(0.1)
@@ -47,15 +41,9 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
         'prov ide recomme nda tions'
     """
     plain = arguments.share("add_spaces", "rate", rate)
-
-    def apply(request: Request, rng: Generator, world: World) -> Request:
-        return request.replace(edits=(*request.edits, AddSpaces(plain, edit_seed(rng))))
-
-    return Transformation(
-        name=call_name("add_spaces", plain),
-        apply=apply,
+    return prompt_edit(
+        call_name("add_spaces", plain),
+        lambda rng: AddSpaces(plain, edit_seed(rng)),
         promise="The ranking stays the same when the prompt has stray spaces inside its words.",
-        changes=frozenset({"edits"}),
-        needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

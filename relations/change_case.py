@@ -5,8 +5,7 @@ from typing import Literal
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
 
 MODES = ("upper", "lower")
 
@@ -33,15 +32,9 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
         'THE USER LIKES CLICK (2006) 1/5'
     """
     plain = arguments.choice("change_case", "mode", mode, MODES)
-
-    def apply(request: Request, rng: Generator, world: World) -> Request:
-        return request.replace(edits=(*request.edits, ChangeCase(plain)))
-
-    return Transformation(
-        name=call_name("change_case", plain),
-        apply=apply,
+    return prompt_edit(
+        call_name("change_case", plain),
+        lambda rng: ChangeCase(plain),
         promise="The ranking stays the same when the prompt is written in another case.",
-        changes=frozenset({"edits"}),
-        needs=frozenset({"text"}),
         origin=METAL,
     )

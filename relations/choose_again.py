@@ -24,7 +24,6 @@ Example:
 """
 
 from pytest_recsys_mt.relations.neighbours import telling
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
@@ -35,7 +34,6 @@ from pytest_recsys_mt.requests import Rating, Request, World
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     promised="recency",
-    origin=HOUSE,
 )
 def choose_again(request: Request, rng: Generator, world: World) -> Request:
     # Of an item that is there twice, the later place counts.

@@ -22,7 +22,6 @@ Example:
 """
 
 from pytest_recsys_mt.relations.neighbours import alike, rerated, telling
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -31,7 +30,6 @@ from pytest_recsys_mt.requests import Request, World
     promise="What is like an item does not rise when the item and its like get the lowest rating.",
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
 )
 def dislike_item(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

@@ -1,7 +1,9 @@
 """Random draws that several relations share; they use only the given generator or a stored seed."""
 
 import random
-from collections.abc import Hashable
+import re
+from collections.abc import Callable, Hashable
+from itertools import count
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator
@@ -36,14 +38,25 @@ def edit_seed(rng: Generator) -> int:
     return int(rng.integers(2**63))
 
 
-def some_of(places: int, rate: float, draws: random.Random) -> set[int]:
-    """Each of `places` positions with probability `rate`, and at least one if there is any.
+def here_and_there(
+    text: str,
+    pattern: re.Pattern[str],
+    change: Callable[[str, random.Random], str],
+    rate: float,
+    seed: int,
+) -> str:
+    """`text` with each match of `pattern` changed with probability `rate`, and at least one if there is any.
 
-    An unchanged text would be asked twice and test nothing. Of `draws`, only the `random` method is used, because Python
-    promises never to change it.
+    An unchanged text would be asked twice and test nothing. Of the draws, only the `random` method is used, because
+    Python promises never to change it.
     """
-    chosen = {place for place in range(places) if draws.random() < rate}
-    return chosen or ({below(places, draws)} if places else set())
+    draws = random.Random(seed)
+    places = len(pattern.findall(text))
+    chosen = {place for place in range(places) if draws.random() < rate} or {below(places, draws)}
+    numbers = count()
+    return pattern.sub(
+        lambda match: change(match[0], draws) if next(numbers) in chosen else match[0], text
+    )
 
 
 def below(n: int, draws: random.Random) -> int:

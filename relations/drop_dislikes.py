@@ -14,7 +14,6 @@ Example:
 """
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -25,7 +24,6 @@ from pytest_recsys_mt.requests import Request, World
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     promised="ratings",
-    origin=HOUSE,
 )
 def drop_dislikes(request: Request, rng: Generator, world: World) -> Request:
     kept = tuple(rating for rating in request.history if request.scale.unit(rating.value) >= 0.5)

@@ -15,7 +15,6 @@ Example:
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import later
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -24,7 +23,6 @@ from pytest_recsys_mt.requests import Request, World
     promise="The ranking stays the same when the whole history is given twice.",
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
 )
 def duplicate_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:

@@ -22,7 +22,6 @@ from collections.abc import Iterable
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Item, Request, World
 
@@ -31,7 +30,6 @@ from pytest_recsys_mt.requests import Item, Request, World
     promise="Nothing of a genre is recommended to who asks for nothing of it.",
     changes=frozenset({"instruction"}),
     needs=frozenset({"text"}),
-    origin=HOUSE,
 )
 def exclude_genre(request: Request, rng: Generator, world: World) -> Request:
     if request.candidates is None:
@@ -43,8 +41,7 @@ def exclude_genre(request: Request, rng: Generator, world: World) -> Request:
     if not counts:
         raise NotApplicable("no genre is known that can be excluded and leaves enough to recommend")
     genre = min(counts, key=lambda each: (-counts[each], each))
-    added = said("instructions.exclude_genre", genre=genre)
-    return instructed(request, added)
+    return instructed(request, said("instructions.exclude_genre", genre=genre))
 
 
 def _counted(items: Iterable[Item]) -> Counter[str]:

@@ -11,14 +11,12 @@ Example:
 """
 
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
     "training",
     promise="Fitted twice to the same data with the same seed, it gives the same answer.",
-    origin=HOUSE,
     same_seed=True,
 )
 def fit_again(dataset: Dataset, rng: Generator) -> Dataset:

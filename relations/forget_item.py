@@ -22,7 +22,6 @@ Example:
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.neighbours import alike, telling
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -32,7 +31,6 @@ from pytest_recsys_mt.requests import Request, World
     promises_change=True,
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
 )
 def forget_item(request: Request, rng: Generator, world: World) -> Request:
     chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))

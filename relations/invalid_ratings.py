@@ -45,18 +45,13 @@ def invalid_ratings(value: str) -> Transformation:
         if dataset.scale.low <= rating <= dataset.scale.high:
             raise NotApplicable(f"{rating:g} is a valid rating of these data")
         frame = dataset.interactions
-        users, items = sorted(frame["user"].unique()), sorted(frame["item"].unique())
         taken = set(zip(frame["user"], frame["item"], strict=True))
         count = max(1, round(SHARE * len(frame)))
-        drawn = {
-            (users[user], items[item])
-            for user, item in zip(
-                rng.integers(len(users), size=4 * count).tolist(),
-                rng.integers(len(items), size=4 * count).tolist(),
-                strict=True,
-            )
-        }
-        free = sorted(drawn - taken)[:count]
+        users, items = (
+            rng.choice(sorted(frame[column].unique()), 4 * count).tolist()
+            for column in ("user", "item")
+        )
+        free = sorted(set(zip(users, items, strict=True)) - taken)[:count]
         if not free:
             raise NotApplicable("every user has every item")
         moment = int(frame["timestamp"].median())

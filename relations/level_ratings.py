@@ -16,7 +16,6 @@ Example:
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import revalued
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -26,7 +25,6 @@ from pytest_recsys_mt.requests import Request, World
     promises_change=True,
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
     aspect="ratings",
 )
 def level_ratings(request: Request, rng: Generator, world: World) -> Request:

@@ -1,6 +1,6 @@
 """Which item of a history to change, so that its neighbours among the offered items show what it does."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import revalued
@@ -20,22 +20,20 @@ def telling(request: Request, world: World, change: Callable[[Rating], float]) -
     if not any(changes):
         raise NotApplicable("no rating of the history can be changed so")
     known = request.known
-    offered = (
-        None if request.candidates is None else {item.id for item in request.candidates} - known
-    )
+    offered = None if request.candidates is None else {item.id for item in request.candidates}
+
+    def near(rating: Rating) -> int:
+        found = set(world.neighbours.get(rating.item.id, ())) - known
+        return len(found if offered is None else found & offered)
+
     says = [
-        change * _near(world.neighbours.get(rating.item.id, ()), known, offered) if change else 0.0
+        change * near(rating) if change else 0.0
         for rating, change in zip(request.history, changes, strict=True)
     ]
     most = max(says)
     if not most:
         raise NotApplicable("no neighbour of such an item is offered")
     return request.history[len(says) - 1 - says[::-1].index(most)]
-
-
-def _near(neighbours: Iterable[str], known: frozenset[str], offered: set[str] | None) -> int:
-    """How many of an item's neighbours a request offers; all but the `known` ones if `offered` is None."""
-    return len(set(neighbours) - known if offered is None else offered.intersection(neighbours))
 
 
 def alike(item: str, world: World) -> set[str]:

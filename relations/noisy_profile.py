@@ -55,9 +55,8 @@ def noisy_profile(n: int, *, paper: bool = False) -> Transformation:
                 history[place] = Rating(item, value, history[place].timestamp)
         return request.replace(history=tuple(history))
 
-    options = {"paper": True} if paper else {}
     return Transformation(
-        name=call_name("noisy_profile", more, **options),
+        name=call_name("noisy_profile", more, paper=paper),
         apply=apply,
         promise="The answer hardly changes when the history contains a few random items.",
         changes=frozenset({"history"}),

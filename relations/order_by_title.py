@@ -12,7 +12,6 @@ Example:
 
 from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations.histories import instructed
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -22,7 +21,6 @@ from pytest_recsys_mt.requests import Request, World
     promises_change=True,
     changes=frozenset({"instruction"}),
     needs=frozenset({"text"}),
-    origin=HOUSE,
 )
 def order_by_title(request: Request, rng: Generator, world: World) -> Request:
     return instructed(request, text("instructions.order_by_title"), "sentence")

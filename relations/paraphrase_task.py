@@ -18,63 +18,45 @@ Example:
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Generator, transformation
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.relations.transformation import prompt_edit
 
 VARIANTS: Final = 3
 
-_WOK_OPENING: Final = (
-    "You are an AI expert on movies, here to help. Your task: recommend movies on the basis of what a "
-    "user has watched so far."
-)
-
 # Wording (``#`` stands for a number, a space for any white space) and its paraphrases.
-_SENTENCES: Final[tuple[tuple[str, tuple[str, str, str]], ...]] = (
-    (
-        "Act as a recommender system for one user and make recommendations.",
-        (
-            "You are a recommender system. Recommend something to the following user.",
-            "In the part of a recommender system, recommend something to this user.",
-            "As a recommender system, come up with recommendations for the user described here.",
-        ),
+_SENTENCES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "Act as a recommender system for one user and make recommendations.": (
+        "You are a recommender system. Recommend something to the following user.",
+        "In the part of a recommender system, recommend something to this user.",
+        "As a recommender system, come up with recommendations for the user described here.",
     ),
-    (
-        "Answer with # recommendations",
-        (
-            "Return # recommendations",
-            "Name # recommendations",
-            "I would like to get # recommendations from you",
-        ),
+    "Answer with # recommendations": (
+        "Return # recommendations",
+        "Name # recommendations",
+        "I would like to get # recommendations from you",
     ),
-    (
-        _WOK_OPENING,
-        (
-            "You are an AI that knows movies well. Recommend movies that suit what a user watched.",
-            "Your task, as an expert on movies: recommend some on the basis of a watch history.",
-            "As a helpful expert on movies, recommend a collection of them to the user below.",
-        ),
+    "You are an AI expert on movies, here to help. Your task: recommend movies on the basis of what a "
+    "user has watched so far.": (
+        "You are an AI that knows movies well. Recommend movies that suit what a user watched.",
+        "Your task, as an expert on movies: recommend some on the basis of a watch history.",
+        "As a helpful expert on movies, recommend a collection of them to the user below.",
     ),
-    (
-        "Recommend # items that suit this user, the best one first",
-        (
-            "Name # items that this user would like, the best one first",
-            "Which # items fit this user's taste? List them, the best one first",
-            "Give this user # recommendations, the best one first",
-        ),
+    "Recommend # items that suit this user, the best one first": (
+        "Name # items that this user would like, the best one first",
+        "Which # items fit this user's taste? List them, the best one first",
+        "Give this user # recommendations, the best one first",
     ),
-    (
-        "List # movies.",
-        ("Name # movies.", "Your list has # movies.", "Write down # movies."),
+    "List # movies.": ("Name # movies.", "Your list has # movies.", "Write down # movies."),
+    "Write the list of movies now!": (
+        "Now write your movies down!",
+        "The movies, please!",
+        "Now it is your turn: the list!",
     ),
-    (
-        "Write the list of movies now!",
-        ("Now write your movies down!", "The movies, please!", "Now it is your turn: the list!"),
-    ),
-)
+}
 
 _RESTATEMENTS: Final = (
     "The task in one sentence: recommend to this user what they would like most.",
@@ -88,7 +70,7 @@ def _pattern(wording: str) -> re.Pattern[str]:
     return re.compile(r"\s+".join(words))
 
 
-_PATTERNS: Final = tuple((_pattern(wording), others) for wording, others in _SENTENCES)
+_PATTERNS: Final = tuple((_pattern(wording), others) for wording, others in _SENTENCES.items())
 
 
 @dataclass(frozen=True)
@@ -106,12 +88,9 @@ class ParaphraseTask:
         return text if found else f"{_RESTATEMENTS[self.variant]}\n{text}"
 
 
-@transformation(
+paraphrase_task = prompt_edit(
+    "paraphrase_task",
+    lambda rng: ParaphraseTask(int(rng.integers(VARIANTS))),
     promise="The ranking stays the same when the prompt states the task in other words.",
-    changes=frozenset({"edits"}),
-    needs=frozenset({"text"}),
     origin=METAL,
 )
-def paraphrase_task(request: Request, rng: Generator, world: World) -> Request:
-    edit = ParaphraseTask(int(rng.integers(VARIANTS)))
-    return request.replace(edits=(*request.edits, edit))

@@ -20,7 +20,6 @@ Example:
 """
 
 from pytest_recsys_mt.relations.neighbours import rerated, telling
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -29,7 +28,6 @@ from pytest_recsys_mt.requests import Request, World
     promise="What is like an item does not fall when its rating rises.",
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
 )
 def raise_rating(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

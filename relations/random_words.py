@@ -2,15 +2,14 @@
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
+from pytest_recsys_mt.relations.drawing import below, edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
 
 FRUIT = ("apple", "grape", "banana", "pear")
 """The words that the paper names, in its order."""
@@ -30,17 +29,10 @@ class RandomWords:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        draws = random.Random(self.seed)
-        gaps = [match.start() for match in _GAP.finditer(text)]
-        chosen = some_of(len(gaps), self.rate, draws)
-        return "".join(self._parts(text, [gaps[place] for place in sorted(chosen)], draws))
+        return here_and_there(text, _GAP, self._filled, self.rate, self.seed)
 
-    def _parts(self, text: str, places: Sequence[int], draws: random.Random) -> Iterator[str]:
-        start = 0
-        for place in places:
-            yield f"{text[start:place]} {self.words[below(len(self.words), draws)]}"
-            start = place
-        yield text[start:]
+    def _filled(self, gap: str, draws: random.Random) -> str:
+        return f" {self.words[below(len(self.words), draws)]}{gap}"
 
 
 @usual(rate=0.05)
@@ -74,19 +66,13 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
             raise RelationError(f"random_words: every word must be a text, got {word!r}")
     plain = tuple(str(word) for word in words)
     share = arguments.share("random_words", "rate", rate)
-
-    def apply(request: Request, rng: Generator, world: World) -> Request:
-        return request.replace(edits=(*request.edits, RandomWords(plain, share, edit_seed(rng))))
-
-    return Transformation(
-        name=(
+    return prompt_edit(
+        (
             call_name("random_words", rate=share)
             if plain == FRUIT
             else call_name("random_words", plain, share)
         ),
-        apply=apply,
+        lambda rng: RandomWords(plain, share, edit_seed(rng)),
         promise="The ranking stays the same when the prompt has meaningless words between its words.",
-        changes=frozenset({"edits"}),
-        needs=frozenset({"text"}),
         origin=METAMORPHIC,
     )

@@ -13,7 +13,6 @@ Example:
     'user-8655618'
 """
 
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -21,7 +20,6 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The ranking stays the same when the user has another name.",
     changes=frozenset({"user"}),
-    origin=HOUSE,
 )
 def rename_user(request: Request, rng: Generator, world: World) -> Request:
     stem = request.user.rstrip("0123456789")

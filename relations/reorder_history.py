@@ -22,7 +22,6 @@ import dataclasses
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import new_order
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -32,7 +31,6 @@ from pytest_recsys_mt.requests import Request, World
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
     unless="recency",
-    origin=HOUSE,
 )
 def reorder_history(request: Request, rng: Generator, world: World) -> Request:
     history = request.history

@@ -52,9 +52,8 @@ def scale_ratings(factor: float, *, paper: bool = False) -> Transformation:
             raise NotApplicable("the scale starts below 0, so ratings would fall off it")
         return moved.replace(scale=Scale(low if paper else low * by, high * by))
 
-    options = {"paper": True} if paper else {}
     return Transformation(
-        name=call_name("scale_ratings", by, **options),
+        name=call_name("scale_ratings", by, paper=paper),
         apply=apply,
         promise="The ranking stays the same when all ratings and their scale are multiplied.",
         changes=frozenset({"history", "scale"}),

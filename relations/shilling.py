@@ -38,10 +38,7 @@ def shilling(item: str, users: int) -> Transformation:
         rows = [
             (user, each, dataset.scale.high, moment)
             for user in new_ids(frame["user"].unique(), many)
-            for each in (
-                item,
-                *(popular[at] for at in rng.choice(len(popular), FILLERS, replace=False)),
-            )
+            for each in (item, *rng.choice(popular, FILLERS, replace=False).tolist())
         ]
         return dataset.adding(rows)
 

@@ -12,7 +12,6 @@ Example:
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import strays
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -22,7 +21,6 @@ from pytest_recsys_mt.requests import Request, World
     promises_change=True,
     changes=frozenset({"candidates"}),
     needs=frozenset({"candidates"}),
-    origin=HOUSE,
 )
 def swap_candidates(request: Request, rng: Generator, world: World) -> Request:
     if not request.candidates:

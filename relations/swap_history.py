@@ -21,7 +21,6 @@ Example:
 from itertools import islice
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
@@ -37,23 +36,25 @@ MOST_OVERLAP = 0.5
     promises_change=True,
     changes=frozenset({"history"}),
     needs=frozenset({"ratings"}),
-    origin=HOUSE,
 )
 def swap_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:
         raise NotApplicable("the history is empty")
+    scale = request.scale
     own = {rating.item.id for rating in request.history}
     offered = {item.id for item in request.candidates or ()}
+    names = sorted(world.histories)
+    others = [names[at] for at in rng.permutation(len(names)) if names[at] != request.user]
     best: tuple[Rating, ...] = ()
     least = MOST_OVERLAP
-    for donor in _donors(request, rng, world):
-        latest = (rating for rating in reversed(donor) if rating.item.id not in offered)
+    for donor in others[:DONORS]:
+        latest = (
+            rating for rating in reversed(world.histories[donor]) if rating.item.id not in offered
+        )
         history = tuple(islice(latest, len(request.history)))[::-1]
-        if (
-            not history
-            or 2 * len(history) < len(request.history)
-            or not _on_scale(history, request)
-        ):
+        # The scale may be one that another relation has changed.
+        on_scale = all(scale.low <= rating.value <= scale.high for rating in history)
+        if 2 * len(history) < len(request.history) or not on_scale:
             continue
         overlap = sum([rating.item.id in own for rating in history]) / len(history)
         if overlap < least:
@@ -61,16 +62,3 @@ def swap_history(request: Request, rng: Generator, world: World) -> Request:
     if not best:
         raise NotApplicable("no other user has a history that is long and different enough")
     return request.replace(history=best)
-
-
-def _donors(request: Request, rng: Generator, world: World) -> list[tuple[Rating, ...]]:
-    names = sorted(world.histories)
-    order = rng.permutation(len(names))
-    others = [names[at] for at in order if names[at] != request.user]
-    return [world.histories[name] for name in others[:DONORS]]
-
-
-def _on_scale(history: tuple[Rating, ...], request: Request) -> bool:
-    """Whether the ratings fit the request's scale, which a relation may have changed."""
-    values = [rating.value for rating in history]
-    return request.scale.low <= min(values) and max(values) <= request.scale.high

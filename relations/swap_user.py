@@ -14,7 +14,6 @@ Example:
 """
 
 from pytest_recsys_mt.relations.rename_user import rename_user
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.swap_history import swap_history
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
@@ -25,7 +24,6 @@ from pytest_recsys_mt.requests import Request, World
     promises_change=True,
     changes=frozenset({"history", "user"}),
     needs=swap_history.needs,
-    origin=HOUSE,
 )
 def swap_user(request: Request, rng: Generator, world: World) -> Request:
     return rename_user(swap_history(request, rng, world), rng, world)

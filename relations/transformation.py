@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations.arguments import choice
-from pytest_recsys_mt.requests import Aspect, Promised, Request, World
+from pytest_recsys_mt.relations.sources import HOUSE
+from pytest_recsys_mt.requests import Aspect, Edit, Promised, Request, World
 
 if TYPE_CHECKING:
     import numpy
@@ -29,18 +29,16 @@ Need = Literal["ratings", "candidates", "text", "fit"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, a
 recommender that reads text, or one that is fitted to data."""
 
-_ASPECTS: Mapping[frozenset[str], Aspect] = MappingProxyType(
-    {
-        frozenset({"scale", "history"}): "ratings",
-        frozenset({"scale"}): "ratings",
-        frozenset({"history"}): "history",
-        frozenset({"edits"}): "history",
-        frozenset({"candidates"}): "candidates",
-        frozenset({"user", "history"}): "user",
-        frozenset({"user"}): "user",
-        frozenset({"instruction"}): "instruction",
-    }
-)
+_ASPECTS: Mapping[frozenset[str], Aspect] = {
+    frozenset({"scale", "history"}): "ratings",
+    frozenset({"scale"}): "ratings",
+    frozenset({"history"}): "history",
+    frozenset({"edits"}): "history",
+    frozenset({"candidates"}): "candidates",
+    frozenset({"user", "history"}): "user",
+    frozenset({"user"}): "user",
+    frozenset({"instruction"}): "instruction",
+}
 """What a change of these fields of a request is about."""
 
 NO_WORLD = World()
@@ -149,12 +147,27 @@ class Transformation:
 def transformation(
     of: Literal["apply", "training"] = "apply", **facts: Any
 ) -> Callable[[Callable[..., Any]], Transformation]:
-    """Make of a function the `Transformation` of its name, with these attributes; it is the one called `of`."""
+    """Make of a function the `Transformation` of its name, with these attributes; it is the one called `of`.
+
+    Without an `origin`, the relation comes from this project.
+    """
 
     def made(function: Callable[..., Any]) -> Transformation:
-        return Transformation(function.__name__, **{**facts, of: function})
+        return Transformation(function.__name__, **{"origin": HOUSE, **facts, of: function})
 
     return made
+
+
+def prompt_edit(
+    name: str, edit: Callable[[Generator], Edit], promise: str, origin: str
+) -> Transformation:
+    """A transformation that changes the text of prompts alone: `edit` draws how, anew for each request."""
+
+    def apply(request: Request, rng: Generator, world: World) -> Request:
+        return request.replace(edits=(*request.edits, edit(rng)))
+
+    changes, needs = frozenset({"edits"}), frozenset[Need]({"text"})
+    return Transformation(name, apply, promise, changes=changes, needs=needs, origin=origin)
 
 
 Relation = Transformation | Callable[..., Transformation]
@@ -191,9 +204,9 @@ def aspect_of(changed: Collection[str]) -> Aspect | None:
 
 
 def call_name(function: str, *positional: Any, **keywords: Any) -> str:
-    """The call as text, ``typos(0.1)``; pass only keywords that differ from their defaults."""
+    """The call as text, ``typos(0.1)``, without keywords that are False."""
     parts = [_plain(value) for value in positional]
-    parts += [f"{key}={_plain(value)}" for key, value in keywords.items()]
+    parts += [f"{key}={_plain(value)}" for key, value in keywords.items() if value is not False]
     return f"{function}({', '.join(parts)})"
 
 

@@ -3,13 +3,11 @@
 import random
 import re
 from dataclasses import dataclass
-from itertools import count
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.drawing import below, edit_seed, some_of
+from pytest_recsys_mt.relations.drawing import below, edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import CHECKLIST
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
-from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -22,12 +20,7 @@ class Typos:
     seed: int
 
     def __call__(self, text: str, /) -> str:
-        draws = random.Random(self.seed)
-        chosen = some_of(len(_WORD.findall(text)), self.rate, draws)
-        numbers = count()
-        return _WORD.sub(
-            lambda match: _slip(match[0], draws) if next(numbers) in chosen else match[0], text
-        )
+        return here_and_there(text, _WORD, _slip, self.rate, self.seed)
 
 
 def _slip(word: str, draws: random.Random) -> str:
@@ -55,15 +48,9 @@ def typos(rate: float = 0.1) -> Transformation:
         'Given a user, proide recommmendations'
     """
     plain = arguments.share("typos", "rate", rate)
-
-    def apply(request: Request, rng: Generator, world: World) -> Request:
-        return request.replace(edits=(*request.edits, Typos(plain, edit_seed(rng))))
-
-    return Transformation(
-        name=call_name("typos", plain),
-        apply=apply,
+    return prompt_edit(
+        call_name("typos", plain),
+        lambda rng: Typos(plain, edit_seed(rng)),
         promise="The ranking stays the same when words of the prompt are mistyped.",
-        changes=frozenset({"edits"}),
-        needs=frozenset({"text"}),
         origin=CHECKLIST,
     )

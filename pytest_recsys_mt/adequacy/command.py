@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
 import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from pytest_recsys_mt.adequacy.document import Adequacy
-    from pytest_recsys_mt.adequacy.running import Runs
-    from pytest_recsys_mt.faults import Dose
-
-
-import base64
-import hashlib
-
 from pytest_recsys_mt.adequacy.document import Adequacy
-from pytest_recsys_mt.adequacy.lines import advice, effect_text, score_text, to_add
-from pytest_recsys_mt.errors import MissingExtraError
+from pytest_recsys_mt.adequacy.lines import (
+    advice,
+    effect_text,
+    fault_lines,
+    lines,
+    plan_lines,
+    score_text,
+    to_add,
+)
+from pytest_recsys_mt.errors import DataError, MissingExtraError
+from pytest_recsys_mt.faults import Dose, doses
+from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.sanitize import clean
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.adequacy.running import Runs
 
 DESCRIPTION = """\
 Run your tests on your recommender once without a fault and once with each of many planted faults, and say which of
@@ -88,17 +94,13 @@ def mutated(given: argparse.Namespace) -> int:
     Returns:
         0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
     """
-    from pytest_recsys_mt.adequacy.lines import fault_lines, lines, plan_lines
     from pytest_recsys_mt.adequacy.running import Runs
-    from pytest_recsys_mt.faults import doses
 
     chosen = doses(given.faults)
     if given.list:
         print(*fault_lines(chosen), sep="\n")
         return 0
     if given.html is not None:
-        from pytest_recsys_mt.adequacy.command import require_jinja
-
         require_jinja()
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
     if given.plan:
@@ -114,8 +116,6 @@ def mutated(given: argparse.Namespace) -> int:
     if given.json is not None:
         _write(given.json, json.dumps(found, indent=1) + "\n")
     if given.html is not None:
-        from pytest_recsys_mt.adequacy.command import render
-
         _write(given.html, render(found))
     print(*lines(found), sep="\n")
     below = given.at_least is not None and any(
@@ -152,9 +152,6 @@ def _say(text: str) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.files import written_or
-
     with written_or(DataError, path, 0o644) as stream:
         stream.write(text)
 

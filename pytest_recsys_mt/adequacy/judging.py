@@ -29,8 +29,6 @@ NOISE = 0.01
 
 CONFIDENCE = 0.95
 
-UNMET = "it shows only where no test looks"
-
 
 def adequacy(
     arguments: Sequence[str], baseline: Run, runs: Sequence[tuple[Dose, Run]], seconds: float
@@ -76,7 +74,8 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run)
     if fate == "equivalent" and found and "elsewhere" in found:
         elsewhere = _difference(found["elsewhere"])
         if not _alike(elsewhere):
-            fate, reason, difference = "survived", UNMET, elsewhere
+            fate, reason = "survived", "it shows only where no test looks"
+            difference = elsewhere
     return {
         "fault": dose.spec,
         "name": dose.name,

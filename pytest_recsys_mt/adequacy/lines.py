@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from pytest_recsys_mt.adequacy.document import Adequacy, Difference, Fate, Remedy, Score, Trial
+from pytest_recsys_mt.adequacy.document import Adequacy, Fate, Remedy, Score, Trial
 from pytest_recsys_mt.faults import Dose
 from pytest_recsys_mt.sanitize import one_line, sanitize
 
@@ -18,15 +18,15 @@ def lines(found: Adequacy) -> Iterator[str]:
     for score in found["scores"]:
         own = [trial for trial in found["trials"] if trial["model"] == score["model"]]
         yield ""
-        yield _rule(f"{one_line(score['model'])} on {one_line(found['data'])}")
+        title = f" recsys-mt mutate: {one_line(score['model'])} on {one_line(found['data'])} "
+        yield title.center(WIDTH, "=")[:WIDTH]
         yield from _wrapped(score_text(score))
         yield from _left_out(found)
         of = {fate: [trial for trial in own if trial["fate"] == fate] for fate in get_args(Fate)}
         count = len(of["killed"])
         title = f"KILLED: {count}, each by how many tests, and the first of them"
         yield from _section(title, of["killed"], _killed)
-        title = "SURVIVED: your tests hold with these faults"
-        yield from _section(title, of["survived"], _unfound)
+        yield from _section("SURVIVED: your tests hold with these faults", of["survived"], _unfound)
         title = "UNCLEAR: no test fails for these, and some cannot tell"
         yield from _section(title, of["unclear"], _unfound)
         yield from _to_add(own)
@@ -47,22 +47,18 @@ def score_text(score: Score) -> str:
     )
 
 
-def difference_text(difference: Difference | None) -> str:
-    """How much a fault changes, in words."""
-    if difference is None or not difference["answers"]:
-        return "nothing is known of its effect"
-    share = difference["differing"] / difference["answers"]
-    return (
-        f"changes {share:.0%} of {difference['answers']:,} answers, of {difference['hit']} of "
-        f"{difference['users']} users; mean loss of agreement {difference['lost']:.3f}"
-    )
-
-
 def effect_text(trial: Trial) -> str:
     """How much the fault of a trial changes, and where, in words."""
     elsewhere = trial["fate"] == "survived" and trial["reason"]
     where = f"{elsewhere}: there it " if elsewhere else ""
-    return where + difference_text(trial["difference"])
+    difference = trial["difference"]
+    if difference is None or not difference["answers"]:
+        return f"{where}nothing is known of its effect"
+    share = difference["differing"] / difference["answers"]
+    return (
+        f"{where}changes {share:.0%} of {difference['answers']:,} answers, of {difference['hit']} of "
+        f"{difference['users']} users; mean loss of agreement {difference['lost']:.3f}"
+    )
 
 
 def plan_lines(planned: Mapping[str, Any], chosen: Sequence[Dose]) -> Iterator[str]:
@@ -101,7 +97,8 @@ def _section(
 def _killed(trial: Trial) -> Iterator[str]:
     by = [test for test, cell in trial["cells"].items() if cell == "killed"]
     name = one_line(by[0].rpartition("/")[2].partition("::")[2])
-    yield _cut(f"  {trial['fault']:<30} {len(by):>3}  {name}")
+    line = f"  {trial['fault']:<30} {len(by):>3}  {name}"
+    yield line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
 
 
 def _left_out(found: Adequacy) -> Iterator[str]:
@@ -164,14 +161,6 @@ def advice(remedy: Remedy) -> str:
 
 def _listed(trial: Trial) -> list[str]:
     return _wrapped(f"{trial['fault']}: {one_line(trial['reason'])}", "      ", "  ")
-
-
-def _rule(title: str) -> str:
-    return f" recsys-mt mutate: {title} ".center(WIDTH, "=")[:WIDTH]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
 
 
 def _wrapped(text: str, indent: str = "", first: str = "") -> list[str]:

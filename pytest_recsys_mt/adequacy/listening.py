@@ -16,20 +16,16 @@ PASSED = "RECSYS_MT_PASSED"
 PARTLY = "partly"
 """The outcome of a test that is inconclusive without a fault, though some of its promises held."""
 
-_OUTCOMES = pytest.StashKey[dict[str, str]]()
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin with no outcome; workers report to the controller."""
     if not hasattr(config, "workerinput"):
-        config.stash[_OUTCOMES] = {}
-        config.pluginmanager.register(_Listener(config.stash[_OUTCOMES]))
+        config.pluginmanager.register(_Listener())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what held in no part without a fault: it finds none, and ``-x`` would stop there."""
-    path = os.environ.get(PASSED)
-    if path:
+    if path := os.environ.get(PASSED):
         outcomes = json.loads(Path(path).read_text(encoding="utf-8"))
         passed = [item for item in items if outcomes.get(item.nodeid) == "passed"]
         # These come last, because one of them may fail, and end the run, though it finds nothing.
@@ -40,8 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _Listener:
-    def __init__(self, outcomes: dict[str, str]) -> None:
-        self._outcomes = outcomes
+    def __init__(self) -> None:
+        self._outcomes: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the worst outcome of the phases of a test's last attempt."""
@@ -53,7 +49,5 @@ class _Listener:
             self._outcomes[report.nodeid] = outcome
 
     def pytest_sessionfinish(self) -> None:
-        """Write them."""
-        path = os.environ.get(FILE)
-        if path:
+        if path := os.environ.get(FILE):
             Path(path).write_text(json.dumps(self._outcomes), encoding="utf-8")

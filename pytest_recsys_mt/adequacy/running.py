@@ -120,13 +120,9 @@ class Runs:
         self._begin()
         path = self._path("plan", "json")
         path.unlink(missing_ok=True)
-        done = subprocess.run(
-            [*self._command(), "--recsys-plan", f"--recsys-json={path.absolute()}"],
-            env=self._environment("plan"),
-            check=False,
-        )
+        status = self._pytest("plan", ["--recsys-plan"])
         if not path.is_file():
-            raise FaultError(f"pytest made no plan (exit status {done.returncode})")
+            raise FaultError(f"pytest made no plan (exit status {status})")
         planned: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return planned
 
@@ -151,13 +147,11 @@ class Runs:
         name = re.sub(r"[^\w.-]", "-", dose.spec)
         basis = _digest(self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1]))
         path = self._path(name, "run")
-        try:
+        with contextlib.suppress(OSError, ValueError, KeyError):
             known = json.loads(path.read_text(encoding="utf-8"))
             if known["basis"] == basis:
                 record = json.loads(self._path(name, "json").read_text(encoding="utf-8"))
                 return Run(record, known["outcomes"], known["seconds"], "", kept=True)
-        except (OSError, ValueError, KeyError):
-            pass
         path.unlink(missing_ok=True)
         further = [f"--recsys-fault={dose.spec}"]
         if "--recsys-mode=replay" not in self._arguments:
@@ -177,37 +171,32 @@ class Runs:
         outcomes.unlink(missing_ok=True)
         begun = time.monotonic()
         with log.open("wb") as stream:
-            done = subprocess.run(
-                [*self._command(), *further, f"--recsys-json={record.absolute()}"],
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                env=self._environment(name),
-                check=False,
+            status = self._pytest(
+                name, further, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
             )
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         said = next(
             (line[1:] for line in lines if line.startswith("E  ")), (lines or ["nothing"])[-1]
         )
         found = None
-        if record.is_file() and done.returncode != USAGE:
+        if record.is_file() and status != USAGE:
             found = json.loads(record.read_text(encoding="utf-8"))
         ended = json.loads(outcomes.read_text(encoding="utf-8")) if outcomes.is_file() else {}
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
-    def _command(self) -> list[str]:
-        return [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
-
-    def _environment(self, name: str) -> dict[str, str]:
+    def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:
         # Hundreds of runs read the same modules: let Python keep what it compiled, beside the records.
         left_out = ("GITHUB_STEP_SUMMARY", "PYTHONDONTWRITEBYTECODE", PASSED)
-        passed = {PASSED: str(self._path(BASELINE, "outcomes").absolute())}
-        return {
-            **{key: text for key, text in os.environ.items() if key not in left_out},
-            "PYTHONPYCACHEPREFIX": str((self._folder / "pycache").absolute()),
-            FILE: str(self._path(name, "outcomes").absolute()),
-            **({} if name in (BASELINE, "plan") else passed),
-        }
+        environment = {key: text for key, text in os.environ.items() if key not in left_out}
+        environment["PYTHONPYCACHEPREFIX"] = str((self._folder / "pycache").absolute())
+        environment[FILE] = str(self._path(name, "outcomes").absolute())
+        if name not in (BASELINE, "plan"):
+            environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())
+        command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
+        record = f"--recsys-json={self._path(name, 'json').absolute()}"
+        return subprocess.run(
+            [*command, *further, record], env=environment, check=False, **streams
+        ).returncode
 
     def _path(self, name: str, ending: str) -> Path:
         return self._folder / f"{name}.{ending}"

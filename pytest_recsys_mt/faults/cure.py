@@ -85,11 +85,6 @@ def each_answer(oracle: str) -> Cure:
     )
 
 
-def own(relation: str, code: str, change: str = "") -> Cure:
-    """A test written out."""
-    return Cure(relation, code.strip() + "\n", change)
-
-
 def under(relation: str, test: str, oracle: str, arguments: str) -> Cure:
     """A change of the request, and what an oracle says of both answers."""
     body = f"assert {oracle}(source, followup, {arguments})"

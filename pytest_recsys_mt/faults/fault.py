@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -141,29 +140,23 @@ def having(request: Request, answer: Recommendation, items: Sequence[str]) -> Re
     if answer.error is not None or tuple(items) == answer.items:
         return answer
     if not answer.entries:
-        return dataclasses.replace(answer, items=tuple(items))
+        return replace(answer, items=tuple(items))
     known = {
         entry.item: entry for entry in answer.entries if entry.item and entry.kind != "duplicate"
     }
     offered = None if request.candidates is None else {item.id for item in request.candidates}
+
+    def added(item: str) -> Entry:
+        if item.startswith(UNKNOWN_PREFIX):
+            return Entry(item, "unknown", item)
+        if item in request.known:
+            return Entry(item, "history", item)
+        return Entry(item, "candidate" if offered is None or item in offered else "catalogue", item)
+
     entries = [entry for entry in answer.entries if entry.item is None]
     named: set[str] = set()
     for item in items:
-        entries.append(_entry(item, known.get(item), item in named, request, offered))
+        entry = known.get(item) or added(item)
+        entries.append(replace(entry, kind="duplicate") if item in named else entry)
         named.add(item)
-    return dataclasses.replace(answer, items=tuple(items), entries=tuple(entries))
-
-
-def _entry(
-    item: str, known: Entry | None, twice: bool, request: Request, offered: set[str] | None
-) -> Entry:
-    text = item if known is None else known.text
-    if twice:
-        return Entry(text, "duplicate", item)
-    if known is not None:
-        return known
-    if item.startswith(UNKNOWN_PREFIX):
-        return Entry(text, "unknown", item)
-    if item in request.known:
-        return Entry(text, "history", item)
-    return Entry(text, "candidate" if offered is None or item in offered else "catalogue", item)
+    return replace(answer, items=tuple(items), entries=tuple(entries))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.faults.cure import different, each_answer, own, same, steady, under
+from pytest_recsys_mt.faults.cure import Cure, different, each_answer, same, steady, under
 from pytest_recsys_mt.faults.fault import Ask, Fault, Known, content, having
 from pytest_recsys_mt.faults.listing import Items, Popular
 from pytest_recsys_mt.requests import Recommendation, Request
@@ -32,7 +32,6 @@ class _AtRandom(Fault):
     )
 
     def hit(self, request: Request) -> bool:
-        """Whether the user is hit."""
         return self.hits(request.user)
 
     def answer(self, request: Request, items: Items) -> Items:
@@ -98,9 +97,9 @@ class Memory(Fault):
 
     does = "puts the first {strength:g} items of its last answer at the end of the next list, whoever asks"
     strengths = (1, 3)
-    cure = own(
+    cure = Cure(
         "never_differs of what is asked after another request",
-        """
+        """\
 from pytest_recsys_mt.oracles import never_differs, same_ranking
 from pytest_recsys_mt.relations import ask_after_another, ask_alone
 

@@ -56,8 +56,8 @@ class Finding:
     metric: str | None
     change: Change
     worse: float | None = None
-    interval: tuple[float, float] | None = None
-    levels: tuple[float, float] | None = None
+    interval: list[float] | None = None
+    levels: list[float] | None = None
     margin: float | None = None
     p_worse: float | None = None
     p_better: float | None = None
@@ -187,24 +187,26 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
     if len(users) < 2:
         return replace(named, reason=f"{len(users)} {unit_of(new)} have a value in both runs")
     margin = policy.margin if rule.margin is None else rule.margin
-    limit: float | None = policy.suspicious if rule.suspicious is None else rule.suspicious
-    if named.metric is None:
-        limit = rule.suspicious  # a vanished effect was fixed; only a metric can be too good
+    limit = rule.suspicious
+    if limit is None and named.metric is not None:  # an effect that vanished was fixed
+        limit = policy.suspicious
     then, now = (
-        np.array([row["per_user"][user] for user in users], np.float64) for row in (old, new)
+        _Side(
+            np.array([row["per_user"][user] for user in users], np.float64),
+            row["reach"] or (),
+            joint,
+            unknown,
+        )
+        for row in (old, new)
     )
     early = _asked(old) < _asked(new)
     named = replace(named, users=len(users), margin=margin, suspicious=limit, early=early)
-    if np.array_equal(then, now) and not unknown:
-        return replace(named, change="unchanged", worse=0.0, interval=(0.0, 0.0))
-    sides = (
-        _Side(now, new["reach"] or (), joint, unknown),
-        _Side(then, old["reach"] or (), joint, unknown),
-    )
+    if np.array_equal(then.values, now.values) and not unknown:
+        return replace(named, change="unchanged", worse=0.0, interval=[0.0, 0.0])
     if new["allowed"] == "within":
-        return _Claim(named, _Farther(*sides), margin)
+        return _Claim(named, _Farther(now, then), margin)
     sign = -1 if new["allowed"] == "at least" else 1
-    return _Claim(named, _mean(sign, sides[0], sign, sides[1]), margin)
+    return _Claim(named, _mean(sign, now, sign, then), margin)
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
@@ -274,8 +276,8 @@ def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: 
     found = replace(
         found,
         worse=mean.estimate,
-        interval=(mean.lower(worse_level), high),
-        levels=(worse_level, better_level if better else alpha),
+        interval=[mean.lower(worse_level), high],
+        levels=[worse_level, better_level if better else alpha],
     )
     if found.p_worse is not None and found.p_worse <= worse_level:
         return replace(found, change="regressed")

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import counterpart, differences, rows_of
-from pytest_recsys_mt.gate.comparison import Finding, address, bounds_of, compare, name_of_row
+from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.document import (
     Changed,
     Comparison,
@@ -209,10 +209,8 @@ class Gate:
         return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
     def _comparisons(self, document: Facts) -> list[Comparison]:
-        own: dict[str, set[str]] = {model: set() for model in document["models"]}
-        for row in document["results"]:
-            if row["model"] in own:
-                own[row["model"]].add(address(row))
+        rows = grouped(document["results"], lambda row: row["model"])
+        own = {model: set(map(address, rows.get(model, ()))) for model in document["models"]}
         first, *others = models = [model for model in own if own[model]] or [""]
         if self.baseline is not None:
             where, old = self.baseline
@@ -234,13 +232,12 @@ class Gate:
         against: str = "",
     ) -> Comparison:
         reasons = list(reasons)
-        findings: list[Finding] = []
         try:
             against = against or counterpart(old, model)
         except PolicyError as error:
             reasons.append(str(error))
-        if not reasons:
-            findings = compare(rows_of(old, against), rows_of(new, model), self.policy, self.alpha)
+        then, now = rows_of(old, against), rows_of(new, model)
+        findings = [] if reasons else compare(then, now, self.policy, self.alpha)
         return {
             "model": model,
             "against": against,
@@ -248,7 +245,7 @@ class Gate:
             "refused": reasons,
             "counts": dict(Counter(found.change for found in findings)),
             "bounds": bounds_of(findings, self.alpha),
-            "results": [_plain(found) for found in findings],
+            "results": [cast("Changed", asdict(found)) for found in findings],
         }
 
     def _failures_of(
@@ -271,8 +268,7 @@ class Gate:
             model = comparison["model"]
             compared = set(comparison["counts"]) - {"ungated"}
             if model in wanting and not comparison["refused"] and not compared:
-                text = f"no verdict on {model} could be compared"
-                yield Reason("refused", text, text)
+                yield Reason("refused", f"no verdict on {model} could be compared")
             # Changes that are unclear because the baseline stopped asking early.
             early = {
                 each["users"]
@@ -281,8 +277,7 @@ class Gate:
             }
             if early and comparison["baseline"] and "inconclusive" in failing:
                 users = " to ".join(map(str, sorted({min(early), max(early)})))
-                text = EARLY.format(users=users, baseline=comparison["baseline"])
-                yield Reason("early", text, text)
+                yield Reason("early", EARLY.format(users=users, baseline=comparison["baseline"]))
             for each in comparison["results"]:
                 if (change := each["change"]) in failing:
                     name = names[each["nodeid"], each["oracle"]]
@@ -307,11 +302,3 @@ def _cut(text: str, longest: int) -> str:
 
 def _name(row: Row, several: bool) -> str:
     return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
-
-
-def _plain(found: Finding) -> Changed:
-    ends = {
-        name: end and list(end)
-        for name, end in (("interval", found.interval), ("levels", found.levels))
-    }
-    return cast("Changed", {**asdict(found), **ends})

@@ -214,19 +214,17 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     past: dict[str, list[tuple[float, float]]] = {}
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):
-        replay = change and any(map(night.repeats, series.nights[:number]))
-        counted = [user for user in night.values if change is (user in past) and not replay]
-        lost = [user for user in night.unknown if change is (user in past) and not replay]
+        if change and any(map(night.repeats, series.nights[:number])):
+            night, replayed = replace(night, values={}, unknown=()), replayed + 1
+        counted = [user for user in night.values if change is (user in past)]
+        lost = [user for user in night.unknown if change is (user in past)]
         growth.append(_growth(series, night, counted, lost, past if change else None))
         users[night.place] = len(counted)
-        replayed += replay
         again += 0 if change else len(night.values) - len(counted)
         low, high = night.reach
         # What could not be read may have been as bad as later nights.
         known = {user: (value, value) for user, value in night.values.items()}
-        for user, ends in (
-            {} if replay else {**dict.fromkeys(night.unknown, (high, low)), **known}.items()
-        ):
+        for user, ends in {**dict.fromkeys(night.unknown, (high, low)), **known}.items():
             past.setdefault(user, []).append(ends)
     won = np.stack(growth, axis=1)
     p_values, p_value = np.ones(places), 1.0

@@ -8,7 +8,7 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import content_of, toml_of
@@ -152,16 +152,13 @@ class _Reader:
         self._only(
             gate, ("alpha", "margin", "suspicious", "vacuous", "inconclusive", "rules"), "[gate]"
         )
-        word = gate.get("inconclusive")
-        if word not in (None, "fail", "skip"):
-            raise self._wrong("[gate] inconclusive", word, "'fail' or 'skip'")
         gate = {"margin": MARGIN, "suspicious": SUSPICIOUS, **gate}
         return Policy(
+            inconclusive=self._word(gate, "inconclusive", ("fail", "skip"), "[gate]"),
             alpha=self._number(gate, "alpha", "[gate]"),
             margin=self._number(gate, "margin", "[gate]") or 0.0,
             suspicious=self._number(gate, "suspicious", "[gate]") or 0.0,
-            vacuous=self._vacuous(gate, "[gate]") or "allow",
-            inconclusive=word,
+            vacuous=self._word(gate, "vacuous", get_args(Vacuous), "[gate]") or "allow",
             rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),
             known=tuple(map(self._known, self._tables(data, "known", "[[known]]"))),
         )
@@ -181,7 +178,7 @@ class _Reader:
             reason,
             self._number(table, "margin", entry),
             self._number(table, "suspicious", entry),
-            self._vacuous(table, entry),
+            self._word(table, "vacuous", get_args(Vacuous), entry),
         )
 
     def _known(self, table: Mapping[str, Any]) -> Known:
@@ -212,11 +209,11 @@ class _Reader:
             raise self._wrong(name, tables, f"written as {entry}, once for each")
         return tables
 
-    def _vacuous(self, table: Mapping[str, Any], entry: str) -> Vacuous | None:
-        word = table.get("vacuous")
-        if word not in (None, *get_args(Vacuous)):
-            raise self._wrong(f"{entry} vacuous", word, "'allow' or 'refuse'")
-        return cast("Vacuous | None", word)
+    def _word(self, table: Mapping[str, Any], name: str, valid: tuple[str, ...], entry: str) -> Any:
+        word = table.get(name)
+        if word not in (None, *valid):
+            raise self._wrong(f"{entry} {name}", word, " or ".join(map(repr, valid)))
+        return word
 
     def _number(self, table: Mapping[str, Any], name: str, entry: str) -> float | None:
         value = table.get(name)

@@ -18,7 +18,7 @@ from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.redaction import carries_key, shown
 from pytest_recsys_mt.requests import Recommender
 from pytest_recsys_mt.starter import texts
-from pytest_recsys_mt.starter.configuration import existing, ini_lines
+from pytest_recsys_mt.starter.configuration import Configuration, existing, ini_lines
 
 __all__ = ["Start", "begin"]
 
@@ -35,9 +35,8 @@ class Start:
     files: tuple[str, ...]
     spec: str
     data: str
-    advice: tuple[str, ...]  # lines that pytest's own configuration still needs
-    configuration: str
-    models_there: tuple[str, ...]  # the recommenders that it names, if they are others
+    configuration: Configuration | None
+    needed: Mapping[str, str]  # the settings that it does not have
     command: str
     variable: str  # of the environment, with the key of the recommender's server; empty for others
 
@@ -78,7 +77,8 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         settings |= {"recsys_data": data} if data != "mini" else {}
         settings |= PAID if reads_text else {}
         needed = configuration.lacks(settings) if configuration else {}
-        command = _command(needed)
+        given = (f"--{name.replace('_', '-')}={value}" for name, value in needed.items())
+        command = shlex.join(["pytest", *given])
         files = {
             "recsys.toml": texts.template("policy"),
             "test_recsys.py": _first_test(spec, reads_text),
@@ -104,18 +104,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         hidden = configuration.file if configuration and configuration.models else ""
         _write(folder, files, undo, hidden)
         undo.pop_all()
-    return Start(
-        files=tuple(files),
-        spec=spec,
-        data=data,
-        advice=tuple(configuration.lines(needed)) if configuration and needed else (),
-        configuration=configuration.file if configuration else "",
-        models_there=(
-            tuple(configuration.models) if configuration and "recsys_model" in needed else ()
-        ),
-        command=command,
-        variable=variable,
-    )
+    return Start(tuple(files), spec, data, configuration, needed, command, variable)
 
 
 def _model_seen_from(folder: Path, spec: str) -> str:
@@ -158,12 +147,11 @@ def _own_requirements() -> list[str]:
 
 
 def _first_test(spec: str, reads_text: bool) -> str:
-    relation, call, name, promise = (
-        ("paraphrase_task", "paraphrase_task", "wording_is_irrelevant", "The same task in other words gives the same list.")
+    relation, call, name, promise, margin = (
+        ("paraphrase_task", "paraphrase_task", "wording_is_irrelevant", "The same task in other words gives the same list.", "0.15")
         if reads_text
-        else ("scale_ratings", "scale_ratings(2)", "rating_scale_is_irrelevant", "Stars from 2 to 10 say the same as stars from 1 to 5.")
+        else ("scale_ratings", "scale_ratings(2)", "rating_scale_is_irrelevant", "Stars from 2 to 10 say the same as stars from 1 to 5.", "0.05")
     )  # fmt: skip
-    margin = "0.15" if reads_text else "0.05"
     model = spec.replace("\\", "/").replace('"', "'")
     return texts.template("test").format(
         model=model, relation=relation, call=call, name=name, promise=promise, margin=margin
@@ -181,11 +169,6 @@ def _package(spec: str) -> str:
     name = spec.partition("?")[0]
     extra = "train" if name in TRAINED else "hf" if spec.startswith("hf:") else ""
     return f'"pytest-recsys-mt{f"[{extra}]" if extra else ""} @ git+{repository()}"'
-
-
-def _command(settings: Mapping[str, str]) -> str:
-    given = (f"--{name.replace('_', '-')}={value}" for name, value in settings.items())
-    return shlex.join(["pytest", *given])
 
 
 def _make(folder: Path, undo: contextlib.ExitStack) -> None:

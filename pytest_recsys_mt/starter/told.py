@@ -18,20 +18,19 @@ def lines(start: Start, folder: Path, named: str | None) -> Iterator[str]:
     yield from (f"wrote {folder / name}" for name in start.files)
     yield ""
     yield from _wrapped(_tested(start, folder, named))
-    if start.advice:
-        there = (
-            f" It names {' and '.join(map(repr, start.models_there))} as recsys_model now, and a plain pytest tests "
-            f"that: replace this line."
-            if start.models_there
-            else ""
+    configuration = start.configuration
+    if configuration and start.needed:
+        told = (
+            f"{configuration.file} configures pytest already, so add these lines to its table, or keep "
+            f"them in the command."
         )
-        yield ""
-        yield from _wrapped(
-            f"{start.configuration} configures pytest already, so add these lines to its table, or keep "
-            f"them in the command.{there}"
-        )
-        yield ""
-        yield from (f"    {line}" for line in start.advice)
+        if configuration.models and "recsys_model" in start.needed:
+            told += (
+                f" It names {' and '.join(map(repr, configuration.models))} as recsys_model now, and a plain pytest "
+                f"tests that: replace this line."
+            )
+        yield from ("", *_wrapped(told), "")
+        yield from (f"    {line}" for line in configuration.lines(start.needed))
     before = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
     if start.variable:
         needed = "" if os.environ.get("OPENAI_BASE_URL") else f"set {start.variable}, and "
@@ -46,7 +45,7 @@ def _tested(start: Start, folder: Path, named: str | None) -> str:
     kind = ", a chat model behind OpenAI's interface," if start.variable else ""
     told = f"The tests ask {start.spec}{kind} about the data {start.data}."
     if named is None:
-        where = start.configuration or "pytest.ini"
+        where = start.configuration.file if start.configuration else "pytest.ini"
         return (
             f"{told} It is one of this package's own. To test your own, name it in {where}, as "
             f"recsys_model = shop.py:Shop for the class Shop in shop.py."

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO, cast
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.lrworld.command import add as add_questions
@@ -61,7 +61,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     from pytest_recsys_mt.sanitize import Safe
 
     command: Command = given.command
-    with redirect_stdout(Safe(sys.stdout)), redirect_stderr(Safe(sys.stderr)):
+    out, err = (cast(TextIO, Safe(stream)) for stream in (sys.stdout, sys.stderr))
+    with redirect_stdout(out), redirect_stderr(err):
         try:
             return command(given) or 0
         except RecsysError as error:

@@ -13,6 +13,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+from pytest_recsys_mt.calls.unharmed import unharmed
 from pytest_recsys_mt.errors import RecommenderError
 
 HANGS = 3
@@ -43,6 +44,10 @@ class Patience:
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `function` returns; a `NoAnswerError` if it takes too long, or earlier calls did."""
+        with unharmed():
+            return self._call(function, *args, **kwargs)
+
+    def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._seconds is None:
             return function(*args, **kwargs)
         late = f"gave no answer within {self._seconds:g} s (--recsys-timeout)"

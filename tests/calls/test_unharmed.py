@@ -1,0 +1,25 @@
+"""A recommender that closes a stream or lowers a limit fails its own test, and no other."""
+
+import resource
+import sys
+
+import pytest
+
+from pytest_recsys_mt.calls.patience import Patience
+
+
+@pytest.mark.parametrize("seconds", [None, 5.0], ids=["in this thread", "in one of its own"])
+def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) -> None:
+    before = sys.stdout, sys.stderr, resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def harm(name: str) -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4, before[2][1]))
+        print("said", file=getattr(sys, name))
+        getattr(sys, name).close()
+
+    for name in ("stdout", "stderr"):
+        with pytest.raises(ValueError, match=f"sys.{name} belongs to the whole run"):
+            Patience(seconds).call(harm, name)
+    assert (sys.stdout, sys.stderr, resource.getrlimit(resource.RLIMIT_NOFILE)) == before
+    assert not sys.stdout.closed
+    assert not sys.stderr.closed

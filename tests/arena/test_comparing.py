@@ -97,11 +97,11 @@ def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
 
 
 def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
-    """At an error rate of 0.05 a side, 100 runs make 5 wrong claims; more than 11 have p = 0.004."""
-    runs = 100
+    """At an error rate of 0.05 a side, 50 runs make 2.5 wrong claims; more than 7 have p = 0.003."""
+    runs = 50
     verdicts = [preferred(arena_of(Drawn(seed))) for seed in range(runs)]
-    assert sum(verdict.status == "holds" for verdict in verdicts) <= 11
-    assert sum(verdict.status == "violated" for verdict in verdicts) <= 11
+    assert sum(verdict.status == "holds" for verdict in verdicts) <= 7
+    assert sum(verdict.status == "violated" for verdict in verdicts) <= 7
 
 
 def test_a_slight_preference_is_found_and_never_turned_round() -> None:
@@ -289,7 +289,7 @@ def test_names(recsys_arena):
 def test_a_project_brings_its_own_judge_and_aspects(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(OWN)
     pytester.makepyfile(test_mine=TEST)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--recsys-users=60")
     text = result.stdout.str()
     assert "novelty against mostpop" in text
     assert "leaves 'accuracy' out" in text

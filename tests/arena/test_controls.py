@@ -178,7 +178,13 @@ def test_a_text_that_declines_is_a_refusal_and_other_noise_is_unread() -> None:
 
 
 def test_the_tie_judge_certifies_nothing(pytester: pytest.Pytester) -> None:
-    rows = rows_of(pytester, "AlwaysTies", "--recsys-model=random", "--recsys-against=itemknn")
+    rows = rows_of(
+        pytester,
+        "AlwaysTies",
+        "--recsys-model=random",
+        "--recsys-against=itemknn",
+        "--recsys-users=100",
+    )
     certified = [name for name in rows if name.startswith("not_") and status(rows, name) == "holds"]
     assert certified == []
     assert status(rows, "judge_seldom:ties") == "violated"

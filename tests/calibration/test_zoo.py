@@ -19,7 +19,11 @@ def test_every_planted_fault_is_found(member: Member, tmp_path: Path) -> None:
     assert {verdict.status for verdict in verdicts.values() if verdict is not None} == {"violated"}
 
 
-@pytest.mark.parametrize("member", SOUND, ids=lambda member: member.name)
+@pytest.mark.parametrize(
+    "member",
+    [*SOUND[:2], *(pytest.param(each, marks=pytest.mark.slow) for each in SOUND[2:])],
+    ids=lambda member: member.name,
+)
 def test_nothing_is_violated_in_sound_recommenders(member: Member) -> None:
     assert {one.status for one in judged(member.name, 0)} == {"holds"}
 

@@ -48,7 +48,7 @@ def interactions(draw: st.DrawFn) -> pd.DataFrame:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 @given(frame=interactions())
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_a_saved_table_loads_as_it_was(tmp_path: Path, suffix: str, frame: pd.DataFrame) -> None:
     loaded = rows(load(save(frame, tmp_path / f"shop{suffix}")))

@@ -93,10 +93,10 @@ def assert_killed_runs_end_as_one(
     assert {**one, **own} == {**other, **own}
 
 
-def test_a_run_killed_again_and_again_ends_as_if_nothing_had_been(
+def test_a_run_that_was_killed_ends_as_if_nothing_had_been(
     project: Project, counting: Counting, tmp_path: Path
 ) -> None:
-    assert_killed_runs_end_as_one(project, counting, tmp_path, 2)
+    assert_killed_runs_end_as_one(project, counting, tmp_path, 1)
 
 
 @pytest.mark.slow
@@ -107,6 +107,7 @@ def test_so_does_one_killed_twenty_times(
     assert_killed_runs_end_as_one(project, counting, tmp_path, 20, *options)
 
 
+@pytest.mark.slow  # a killed run that goes on counts its calls, too
 def test_only_what_is_on_its_way_at_the_kill_is_asked_again(
     project: Project, counting: Counting
 ) -> None:
@@ -129,6 +130,7 @@ def test_only_what_is_on_its_way_at_the_kill_is_asked_again(
     assert project.found()["drift"] == record["drift"] != []
 
 
+@pytest.mark.slow  # engine/test_ahead shows on two that no call is put twice
 def test_four_workers_on_one_cache_ask_each_call_once(project: Project, counting: Counting) -> None:
     code, output = project.run("-n", "4")
     assert code in (0, 1), output

@@ -61,6 +61,7 @@ def test_what_forbids_sockets_would_notice_one(project: Project, counting: Count
     assert not counting.asked
 
 
+@pytest.mark.slow  # engine/test_modes names what is missing
 def test_a_miss_says_what_is_missing_and_how_to_record_it(
     recorded: Project, counting: Counting
 ) -> None:

@@ -251,7 +251,7 @@ BODIES = {
         [],
         ["-x"],
         ["--pdb"],
-        ["-n", "2"],
+        pytest.param(["-n", "2"], marks=pytest.mark.slow),
         ["--reruns=1"],
         ["--recsys-max-calls=90"],
         ["--recsys-mode=replay"],
@@ -459,6 +459,7 @@ def test_what_bodies_keep_is_as_if_each_had_run_alone(project: pytest.Pytester) 
     result.assert_outcomes(passed=24, skipped=1)
 
 
+@pytest.mark.slow  # test_every_body_runs_once shows what each body does
 def test_without_greenlet_each_body_asks_for_itself(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=STEPS)
     together, expected = verdicts(project, "--recsys-cache=together")

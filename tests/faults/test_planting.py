@@ -51,13 +51,14 @@ def test_repeats(recsys):
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     pytester.makepyfile(counting=COUNTING, test_shop=TESTS)
+    pytester.syspathinsert()
     return pytester
 
 
 def record_of(project: pytest.Pytester, *options: str) -> dict[str, Any]:
     path = project.path / "record.json"
-    project.runpytest_subprocess(
-        "-p", "no:cacheprovider", "--recsys-model=counting.py:Counting", "--recsys-users=60",
+    project.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-model=counting.py:Counting", "--recsys-users=60", "--recsys-shrink=0",
         f"--recsys-cache={project.path / 'cache'}", f"--recsys-json={path}", *options,
     )  # fmt: skip
     found: dict[str, Any] = json.loads(path.read_text())
@@ -138,7 +139,7 @@ def test_workers_compare_what_one_process_compares(
 def test_a_wrong_fault_ends_the_run_with_the_reason(
     project: pytest.Pytester, options: list[str], said: str
 ) -> None:
-    done = project.runpytest_subprocess("-p", "no:cacheprovider", *options)
+    done = project.runpytest_inprocess("-p", "no:cacheprovider", *options)
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     assert said in done.stderr.str()
 

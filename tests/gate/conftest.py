@@ -75,7 +75,12 @@ def run(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
         else:
             monkeypatch.delenv("SHARE")
         result = project.runpytest_inprocess(
-            "-p", "no:cacheprovider", "--recsys-users=60", f"--recsys-json={json}", *arguments
+            "-p",
+            "no:cacheprovider",
+            "--recsys-users=60",
+            "--recsys-shrink=0",
+            f"--recsys-json={json}",
+            *arguments,
         )
         path = project.path / json
         return result, record_of(path) if path.exists() else {}

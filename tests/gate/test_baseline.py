@@ -303,6 +303,7 @@ def test_a_record_of_the_first_schema_is_compared_where_it_has_the_values(
     assert "records of that version have no values" in told["scale_ratings(2)"]["reason"]
 
 
+@pytest.mark.slow  # test_policy has a gate on workers, and plugin/test_reports their record
 def test_two_workers_say_the_same(run: Run, baseline: dict[str, Any]) -> None:
     _, alone = run(AGAINST, share=0.6)
     result, together = run(AGAINST, "-n", "2", share=0.6)

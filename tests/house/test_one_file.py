@@ -333,6 +333,7 @@ def test_an_oracle_is_one_file(copy: Path) -> None:
     assert "## same_first" in page_of(copy, "oracles")
 
 
+@pytest.mark.slow  # found as relations and oracles are
 def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> None:
     oracles = copy / "pytest_recsys_mt" / "oracles"
     (oracles / "scores" / "blockbusters.py").write_text(SCORE)
@@ -354,6 +355,7 @@ def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> 
     }
 
 
+@pytest.mark.slow  # found as relations are
 def test_a_format_of_data_is_one_file(copy: Path) -> None:
     (copy / "pytest_recsys_mt" / "datasets" / "formats" / "board-games.toml").write_text(FORMAT)
     (copy / "games").mkdir()

@@ -32,6 +32,7 @@ def test_first_run(journey: Journey) -> None:
     assert all(reasons), "what is skipped says why"
 
 
+@pytest.mark.slow  # plugin/test_reproduce runs such commands in a shell
 def test_the_command_of_a_failure_shows_that_failure(journey: Journey) -> None:
     """What a record says how to reproduce, a shell in the same folder does."""
     journey.make("first-run", "shop.py")

@@ -1,9 +1,12 @@
 """A key that the provider refuses: one cause, no answer kept, no key shown; the right one is enough."""
 
+import pytest
+
 from tests.journeys.endpoint import KEY, Endpoint
 from tests.journeys.pages import Journey
 
 
+@pytest.mark.slow  # models/test_openai_faults refuses keys, and durability/test_secrets looks for them
 def test_wrong_key(journey: Journey, endpoint: Endpoint) -> None:
     journey.follow("wrong-key")
     wrong, right = journey.record("wrong.json"), journey.record("right.json")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from pytest_recsys_mt.llm.reading import layout
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.spelling import normalise
@@ -169,7 +170,15 @@ def test_perfect_answer_gives_back_its_items_in_order(
         "A B ", "Film: ", "\u202e", "１", ", The", "(1995)", "[1]", "http://", "4/5 ", "[a](b) ", "Unheard Of Words\n", "1. Shawshenk Redemtion\n",
     ],
 )  # fmt: skip
-def test_of_ten_megabytes_only_the_first_part_is_read(unit: str) -> None:
+def test_of_a_megabyte_only_the_first_part_is_read(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MAX_CHARACTERS", layout.MAX_CHARACTERS // 10)
+    assert len(parse(unit * (1_000_000 // len(unit)), request(), INDEX)) <= 2 * MAX_PIECES
+
+
+@pytest.mark.parametrize("unit", ["1. Heat\n", "{", "Film: "])
+def test_so_it_is_of_ten_megabytes(unit: str) -> None:
     text = unit * (10_000_000 // len(unit))
     entries = parse(text, request(), INDEX)
     assert len(entries) <= 2 * MAX_PIECES

@@ -124,6 +124,7 @@ def test_weights_that_could_run_code_are_not_loaded(smollm_folder: Path, tmp_pat
         HFModel(str(tmp_path), device="cpu").complete([prompt()])
 
 
+@pytest.mark.slow  # a process of its own, with transformers
 def test_a_model_of_the_hub_is_known_by_its_commit(smollm_folder: Path, tmp_path: Path) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     cached = tmp_path / "hub" / "models--org--tiny"

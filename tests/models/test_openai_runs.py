@@ -129,7 +129,9 @@ def talking(payload: dict[str, Any]) -> Reply:
     return Reply(completion("\n".join([*shown[:9], shown[0]])))
 
 
-@pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    "workers", [[], pytest.param(["-n2"], marks=pytest.mark.slow)], ids=["alone", "workers"]
+)
 def test_lists_as_json_and_as_text_can_be_compared(
     faulty: FaultServer, pytester: pytest.Pytester, workers: list[str]
 ) -> None:

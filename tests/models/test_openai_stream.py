@@ -107,7 +107,7 @@ def test_a_test_goes_on_while_another_waits_for_its_slowest_answer(
     pytester.makepyfile(TESTS)
     done = pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "--recsys-model=openai:tiny?concurrency=8&timeout=600",
-        "--recsys-json=record.json",
+        "--recsys-json=record.json", "--recsys-users=60",
     )  # fmt: skip
     assert overtaken == [True]
     record = record_of(pytester.path / "record.json")

@@ -366,7 +366,11 @@ def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[
 
 @pytest.mark.parametrize(
     ("only_responses", "given", "least"),
-    [(False, ["gpt-5"], 100), (True, ["gpt-5?temperature=0", "-k", "rating_scale"], 6)],
+    [
+        pytest.param(False, ["gpt-5"], 100, marks=pytest.mark.slow),
+        (False, ["gpt-5", "-k", "rating_scale"], 6),
+        (True, ["gpt-5?temperature=0", "-k", "rating_scale"], 6),
+    ],
 )
 def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
     at: Open, tmp_path: Path, only_responses: bool, given: list[str], least: int

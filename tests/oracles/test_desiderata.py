@@ -77,7 +77,7 @@ def test_every_cell_of_table_1(metric: str) -> None:
     }
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=150)
 @given(slate=SLATES, more=st.integers(2, 100))
 @pytest.mark.parametrize("metric", list(METRICS))
 def test_lists_of_one_aggregate_popularity_have_no_bias(

@@ -70,7 +70,7 @@ def test_lists_agree_wholly_if_and_only_if_every_place_does(
     assert (verdict.agreement == 1) == equal
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(ranking, similarities)
 def test_the_shorter_the_followup_the_larger_the_effect(order: list[str], similarity: str) -> None:
     effects = [

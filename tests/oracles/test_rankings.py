@@ -279,7 +279,7 @@ def test_unequal_numbers_of_answers_are_refused() -> None:
 answers = st.lists(st.sampled_from("abcdefg"), max_size=7)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     st.data(),
     st.integers(0, 6),

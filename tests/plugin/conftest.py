@@ -127,7 +127,8 @@ def run(request: pytest.FixtureRequest, project: pytest.Pytester) -> Run:
     workers = ["-n", "2"] if on_workers else []
 
     def execute(*arguments: object) -> pytest.RunResult:
-        common = ["-p", "no:cacheprovider", "--recsys-users=40", *workers]
+        # What looks for smaller examples asks until seconds are over; test_shrink has runs of its own.
+        common = ["-p", "no:cacheprovider", "--recsys-users=40", "--recsys-shrink=0", *workers]
         return project.runpytest_inprocess(*common, *map(str, arguments))
 
     return execute

@@ -1,11 +1,11 @@
 """What models write beside their lists: drafts change no verdict, and refusals make none."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.journeys.pages import Journey, rows_of
+from tests.journeys.pages import rows_of
+from tests.plugin.conftest import record_of
 
 MODELS = '''
 import re
@@ -50,10 +50,18 @@ class SeldomRefuses(Refuses):
 def lines(films):
     return "\\n".join(f"{place}. {film}" for place, film in enumerate(films, 1))
 '''
-RUN = (
-    "pytest --pyargs pytest_recsys_mt.suites.metamorphic -k 'shuffle_candidates or only_candidates' "
-    "--recsys-users={users} "
-)
+
+
+def run(
+    pytester: pytest.Pytester, models: str, users: int, *options: str, json: str
+) -> dict[str, Any]:
+    """The record of a run of two promises."""
+    pytester.runpytest_inprocess(
+        "--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "shuffle_candidates or only_candidates",
+        "-p", "no:cacheprovider", f"--recsys-users={users}", "--recsys-shrink=0", f"--recsys-json={json}",
+        *(f"--recsys-model=models.py:{name}" for name in models.split()), *options,
+    )  # fmt: skip
+    return record_of(pytester.path / json)
 
 
 def found(record: dict[str, Any], model: str) -> dict[str, tuple[object, ...]]:
@@ -65,18 +73,16 @@ def found(record: dict[str, Any], model: str) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> Journey:
-    journey = Journey(tmp_path)
-    (journey.folder / "models.py").write_text(MODELS, encoding="utf-8")
-    return journey
+def shop(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyfile(models=MODELS)
+    return pytester
 
 
-def test_drafts_change_nothing_and_refusals_claim_nothing(models: Journey) -> None:
-    given = " ".join(f"--recsys-model=models.py:{name}" for name in ("Plain", "Drafts", "Refuses"))
-    models.run(f"{RUN.format(users=80)} {given} --recsys-json=one.json")
-    models.run(f"{RUN.format(users=80)} {given} --recsys-json=replayed.json --recsys-mode=replay")
-    record = models.record("one.json")
-    assert models.record("replayed.json")["results"] == record["results"]
+def test_drafts_change_nothing_and_refusals_claim_nothing(shop: pytest.Pytester) -> None:
+    models = "Plain Drafts Refuses"
+    record = run(shop, models, 80, json="one.json")
+    replayed = run(shop, models, 80, "--recsys-mode=replay", json="replayed.json")
+    assert replayed["results"] == record["results"]
     assert found(record, "Plain") == found(record, "Drafts")
     assert {status for status, *_ in found(record, "Plain").values()} == {"holds"}
     for status, estimate, values, details in found(record, "Refuses").values():
@@ -91,14 +97,13 @@ def test_drafts_change_nothing_and_refusals_claim_nothing(models: Journey) -> No
     assert {each["change"] for each in compared["models.py:Refuses"]} <= {"ungated"}
 
 
-def test_a_release_is_neither_blocked_nor_passed_by_what_cannot_be_read(models: Journey) -> None:
-    (models.folder / "recsys.toml").touch()  # so that all users are asked
-    models.run(f"{RUN.format(users=200)} --recsys-model=models.py:Plain --recsys-json=base.json")
+def test_a_release_is_neither_blocked_nor_passed_by_what_cannot_be_read(
+    shop: pytest.Pytester,
+) -> None:
+    (shop.path / "recsys.toml").touch()  # so that all users are asked
+    run(shop, "Plain", 200, json="base.json")
     for name, status in (("Drafts", "passed"), ("Refuses", "failed"), ("SeldomRefuses", "passed")):
-        models.run(
-            f"{RUN.format(users=200)} --recsys-model=models.py:{name} --recsys-baseline=base.json --recsys-json=new.json"
-        )
-        record = models.record("new.json")
+        record = run(shop, name, 200, "--recsys-baseline=base.json", json="new.json")
         (comparison,) = record["gate"]["comparisons"]
         changes = {each["change"] for each in comparison["results"]}
         assert "regressed" not in changes, (name, changes)
@@ -107,11 +112,10 @@ def test_a_release_is_neither_blocked_nor_passed_by_what_cannot_be_read(models: 
 
 
 @pytest.mark.slow
-def test_two_workers_read_what_one_process_reads(models: Journey) -> None:
-    models.enter(["pytest-xdist"])
-    given = " ".join(f"--recsys-model=models.py:{name}" for name in ("Drafts", "SeldomRefuses"))
-    for name, workers in (("one", ""), ("two", "-n 2")):
-        models.run(f"{RUN.format(users=200)} {workers} {given} --recsys-json={name}.json")
-    one, two = models.record("one.json"), models.record("two.json")
+def test_two_workers_read_what_one_process_reads(shop: pytest.Pytester) -> None:
+    one, two = (
+        run(shop, "Drafts SeldomRefuses", 200, *workers, json="record.json")
+        for workers in ((), ("-n", "2"))
+    )
     assert two["results"] == one["results"]
     assert two["readings"] == one["readings"]

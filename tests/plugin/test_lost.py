@@ -54,7 +54,12 @@ def losing(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
 
 
 @pytest.mark.parametrize(
-    "more", [[], ["--max-worker-restart=0"], ["--reruns=1", "--max-worker-restart=0"]]
+    "more",
+    [
+        [],
+        pytest.param(["--max-worker-restart=0"], marks=pytest.mark.slow),
+        ["--reruns=1", "--max-worker-restart=0"],
+    ],
 )
 def test_a_worker_that_dies(losing: pytest.Pytester, more: list[str]) -> None:
     result = losing.runpytest_inprocess(

@@ -60,7 +60,12 @@ def raising(project: pytest.Pytester) -> pytest.Pytester:
 
 def test_a_traceback_stands_once_with_what_was_asked(run: Run, raising: pytest.Pytester) -> None:
     record, junit = raising.path / "record.json", raising.path / "junit.xml"
-    result = run("--recsys-model=shop.py:Raising", f"--recsys-json={record}", f"--junitxml={junit}")
+    result = run(
+        "--recsys-model=shop.py:Raising",
+        "--recsys-shrink=200",
+        f"--recsys-json={record}",
+        f"--junitxml={junit}",
+    )
     result.assert_outcomes(failed=2)
     text = result.stdout.str()
     assert text.count("return request.history.missing") == 1
@@ -112,7 +117,7 @@ def test_what_only_a_follow_up_raises_is_told_with_its_change(
             return Recommendation(tuple(item.id for item in request.candidates[: request.k]))
     """
     project.makepyfile(TEST.replace(", shift_ratings(1)", ""), shop=shop)
-    result = run("--recsys-model=shop.py:FiveStars", "--recsys-users=10")
+    result = run("--recsys-model=shop.py:FiveStars", "--recsys-shrink=200", "--recsys-users=10")
     result.stdout.fnmatch_lines(
         [
             "IndexError: list index out of range",

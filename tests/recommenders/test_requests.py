@@ -24,6 +24,7 @@ DATA = simulate()
 def model(name: str) -> ScoringRecommender:
     if name in TRAINED:
         need("torch", "safetensors")
+        return fitted(f"{name}?epochs=1", DATA)  # however well it has learned
     return fitted(name, DATA)
 
 

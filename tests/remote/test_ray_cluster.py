@@ -173,6 +173,7 @@ def test_what_cannot_be_asked_there_says_why(project: Project) -> None:
     assert "cannot be sent to Ray's actors: pickling the recommender raised TypeError" in output
 
 
+@pytest.mark.slow  # durability/test_interrupts stops runs; Ray ends actors with their driver
 def test_an_interrupt_ends_the_actors(project: Project) -> None:
     run = project.start("--recsys-model=models:Sleepy")
     try:
@@ -187,12 +188,14 @@ def test_an_interrupt_ends_the_actors(project: Project) -> None:
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
 
-def test_without_a_cluster_the_error_says_how_to_start_one(project: Project) -> None:
-    for address in ("127.0.0.1:9", "ray://127.0.0.1:10001"):
-        project.address = address
-        output, _ = project.run("--recsys-model=itemknn", "-k", "reorder")
-        assert f"no Ray cluster to reach at RAY_ADDRESS='{address}'" in output
-        assert "start one with 'ray start --head'" in output
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:9", pytest.param("ray://127.0.0.1:10001", marks=pytest.mark.slow)]
+)
+def test_without_a_cluster_the_error_says_how_to_start_one(project: Project, address: str) -> None:
+    project.address = address
+    output, _ = project.run("--recsys-model=itemknn", "-k", "reorder")
+    assert f"no Ray cluster to reach at RAY_ADDRESS='{address}'" in output
+    assert "start one with 'ray start --head'" in output
 
 
 def test_without_ray_the_run_ends_before_it_begins(

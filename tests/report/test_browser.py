@@ -230,9 +230,14 @@ def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int, fol
 
 @pytest.mark.parametrize(
     ("scheme", "media", "width"),
-    [("light", "screen", 1280), ("dark", "screen", 1280), ("dark", "screen", 400),
-     ("light", "print", 1000), ("dark", "print", 1000)],
-)  # fmt: skip
+    [
+        ("light", "screen", 1280),
+        pytest.param("dark", "screen", 1280, marks=pytest.mark.slow),
+        ("dark", "screen", 400),
+        pytest.param("light", "print", 1000, marks=pytest.mark.slow),
+        pytest.param("dark", "print", 1000, marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) -> None:
     """Contrast, landmarks, names, headings, tables: every rule of axe-core."""
     need("axe_playwright_python")

@@ -49,6 +49,19 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.SaysItIsSteady: {"same_seed_same_answer"},
 }
 
+# Run each time; the others with --slow. The promises alone are shown to find a fault each in tests/calibration.
+ALWAYS = {
+    faults.Sound,
+    faults.ReadsRawRatings,
+    faults.IgnoresTheUser,
+    faults.RepeatsItself,
+    faults.CannotKeepStill,
+    faults.OffersFirstInLongLists,
+    faults.Remembers,
+    faults.BreaksTiesByHash,
+    faults.ReadsTitles,
+}
+
 # Another process costs more than all else, and only those that nothing is unclear of and those below meet
 # it. A fault is clear from few users.
 CHEAPLY = ("-k", "not ask_elsewhere", "--recsys-users=100")
@@ -64,6 +77,16 @@ HIDDEN: dict[type[faults.Sound], set[str]] = {
 }
 
 
+def each_of(faulty: dict[type[faults.Sound], set[str]]) -> list[Any]:
+    """The parameters of a test, of which some are of the slow set."""
+    return [
+        pytest.param(
+            fault, found, id=fault.__name__, marks=() if fault in ALWAYS else pytest.mark.slow
+        )
+        for fault, found in faulty.items()
+    ]
+
+
 def rows_of(
     pytester: pytest.Pytester,
     fault: type[faults.Sound],
@@ -74,16 +97,14 @@ def rows_of(
     pytester.runpytest_inprocess(
         *(SUITE / file for file in files or [""]), f"--recsys-json={path}",
         f"--recsys-model={fault.__module__}:{fault.__name__}", "-p", "no:cacheprovider", "-q",
-        *options,
+        "--recsys-shrink=0", *options,
     )  # fmt: skip
     rows: list[dict[str, Any]] = record_of(path)["results"]
     assert not [row for row in rows if row["status"] == "error"]
     return rows
 
 
-@pytest.mark.parametrize(
-    ("fault", "promises"), BROKEN.items(), ids=[fault.__name__ for fault in BROKEN]
-)
+@pytest.mark.parametrize(("fault", "promises"), each_of(BROKEN))
 def test_the_suite_finds_the_fault(
     pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
 ) -> None:
@@ -95,13 +116,13 @@ def test_the_suite_finds_the_fault(
         assert not [row for row in rows if row["status"] == "inconclusive"]
 
 
-@pytest.mark.parametrize(
-    ("fault", "promises"), HIDDEN.items(), ids=[fault.__name__ for fault in HIDDEN]
-)
+@pytest.mark.parametrize(("fault", "promises"), each_of(HIDDEN))
 def test_it_finds_what_shows_only_when_asked_otherwise(
     pytester: pytest.Pytester, fault: type[faults.Sound], promises: set[str]
 ) -> None:
-    rows = rows_of(pytester, fault, "test_answers.py", "test_asking.py", "test_candidates.py")
+    options = () if "ask_elsewhere" in promises else CHEAPLY
+    files = ("test_answers.py", "test_asking.py", "test_candidates.py")
+    rows = rows_of(pytester, fault, *files, options=options)
     assert promises == {
         ", ".join(filter(None, (row["relation"], row.get("against", "").partition("ask")[0])))
         for row in rows
@@ -109,6 +130,7 @@ def test_it_finds_what_shows_only_when_asked_otherwise(
     }
 
 
+@pytest.mark.slow  # BreaksTiesByHash shows in another process too
 def test_ties_by_address_show_in_another_process(pytester: pytest.Pytester) -> None:
     rows = rows_of(pytester, faults.BreaksTiesByAddress, "test_asking.py")
     assert {row["relation"]: row["status"] for row in rows} == {
@@ -120,7 +142,7 @@ def test_lists_that_are_all_but_empty_hold_nothing(pytester: pytest.Pytester) ->
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
         SUITE, f"--recsys-model={faults.__name__}:NamesOne", f"--recsys-json={path}",
-        "-p", "no:cacheprovider", "-q",
+        "-p", "no:cacheprovider", "-q", "--recsys-users=60", "--recsys-shrink=0",
     )  # fmt: skip
     rows = record_of(path)["results"]
     compared = [

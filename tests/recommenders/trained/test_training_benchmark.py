@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.slow  # a process of its own, with torch
 def test_a_model_is_measured() -> None:
     command = [sys.executable, "-m", "benchmarks.training", "--users=30", "--items=40"]
     command += ["--ratings=300", "--epochs=1", "--models", "bprmf"]

@@ -402,6 +402,45 @@ def test_a_disk_that_fills_up_within_a_batch_keeps_what_it_can(
     assert [cache.get(call.key) is not None for call in calls] == [True, True, False, False]
 
 
+class Slowly(Echo):
+    """Says when it is asked, and answers when it may."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.begun = threading.Event()
+        self.may_answer = threading.Event()
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked.append(len(prompts))
+        self.begun.set()
+        assert self.may_answer.wait(10)
+        return super().complete(prompts)
+
+
+def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder: Path) -> None:
+    model = Slowly()
+
+    def ask(done: list[str]) -> None:
+        cache = AnswerCache(folder)
+        asked = subject(model, "slowly", "person")
+        assert isinstance(asked, TextSubject)
+        calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
+        done += [str(each["text"]) for each in Executor(cache, "auto", "run").execute(asked, calls)]
+        cache.close()
+
+    answers: list[list[str]] = [[], []]
+    first, second = (threading.Thread(target=ask, args=(each,)) for each in answers)
+    first.start()
+    assert model.begun.wait(10)
+    second.start()
+    second.join(0.5)  # it has looked for answers, and waits at the lock
+    model.may_answer.set()
+    first.join(10)
+    second.join(10)
+    assert answers == [["0", "1", "2", "3"]] * 2
+    assert sum(model.asked) == 4
+
+
 def test_a_read_only_database_says_what_to_do(folder: Path) -> None:
     cache = AnswerCache(folder)
     with rows(folder) as connection:

@@ -41,6 +41,8 @@ AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()
 UNENDED: pytest.StashKey[bool] = pytest.StashKey()
 """Whether the record to be written is there, of a run that never ended."""
 REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
+PLACES: pytest.StashKey[dict[pytest.Item, int]] = pytest.StashKey()
+"""The place of each test among all of them."""
 PROBLEMS_KEY = "recsys_mt_problems"
 AGAIN_KEY = "recsys_mt_again"
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
@@ -95,7 +97,10 @@ def begin_test(item: pytest.Item) -> None:
 
 def asks_now(item: pytest.Item, run: Run) -> None:
     """What is asked from now on is asked for this test."""
-    run.causes.begin(item.session.items.index(item), suite_of(item))
+    stash, items = item.session.stash, item.session.items
+    if len(stash.get(PLACES, ())) != len(items):  # a search for each item takes minutes for 100,000
+        stash[PLACES] = {each: place for place, each in enumerate(items)}
+    run.causes.begin(stash[PLACES][item], suite_of(item))
 
 
 def running_test_of(item: pytest.Item) -> RunningTest:

@@ -54,4 +54,4 @@ def time_since(started: float) -> dict[str, object]:
     second run.
     """
     begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
-    return {"started": begun.isoformat(), "seconds": round(time.time() - started, 1)}
+    return {"started": begun.isoformat(), "seconds": round(max(0.0, time.time() - started), 1)}

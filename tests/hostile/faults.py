@@ -163,10 +163,21 @@ def _(ask: Ask) -> Iterator[Any]:
         ask.wait(0.05)
 
 
+@fault("answer: an event stream without end", billed=True)
+def _(ask: Ask) -> Iterator[Any]:
+    yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    while not ask.stopped.is_set():
+        yield b'data: {"choices": [{"delta": {"content": "1"}}]}\n\n'
+        ask.wait(0.1)
+
+
 for name, raw in {
     "no HTTP": b"\x00\x01garbage\r\n\r\n",
     "HTTP/0.9": b"hello\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/2 alone": b"\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x07"
+    + b"\x00" * 12
+    + b"\x01",
     "TLS": b"\x15\x03\x01\x00\x02\x02\x46",
     "no number for a status": b"HTTP/1.1 abc OK\r\n\r\n",
     "length abc": b"HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n{}",
@@ -235,6 +246,10 @@ for name, usage in {
     "truths": {"prompt_tokens": True, "completion_tokens": False},
     "half": {"prompt_tokens": 100},
     "4,000 digits": {"prompt_tokens": 10**4000, "completion_tokens": 50},
+    "thinking above all": {
+        "prompt_tokens": 2000, "completion_tokens": 50, "completion_tokens_details": {"reasoning_tokens": 5000},
+    },
+    "a prompt of one token": {"prompt_tokens": 1, "completion_tokens": 1},
     "1e308": {"prompt_tokens": 1e308, "completion_tokens": 1e308},
 }.items():  # fmt: skip
     _changed(f"usage: {name}", usage=usage)

@@ -33,7 +33,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -165,13 +164,9 @@ class Description:
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The format that a file of TOML describes."""
         parts: dict[str, Any] = {name: Part.of(table[name]) for name in NEEDED if name in table}
-        wrong = [
-            name
-            for name in ("name", "source", "family")
-            if not isinstance(table.get(name, ""), str)
-        ]
-        if wrong or not _fits(table.get("joins", []), Sequence[str]):
-            raise DataError(f"{(*wrong, 'joins')[0]} has the wrong type")
+        for key, hint in get_type_hints(cls).items():
+            if key in table and key not in parts and not _fits(table[key], hint):
+                raise DataError(f"{key} has the wrong type")
         return cls(**{**table, **parts})
 
     @property
@@ -252,10 +247,5 @@ def _check(name: str, table: Any) -> None:
 @cache
 def descriptions() -> Sequence[Description]:
     """Every described format, by the names of their files."""
-    folder = files("pytest_recsys_mt.datasets") / "formats"
-    texts = {
-        each.name: each.read_text(encoding="utf-8")
-        for each in folder.iterdir()
-        if each.name.endswith(".toml")
-    }
-    return [Description.of(tomllib.loads(texts[name])) for name in sorted(texts)]
+    paths = sorted(Path(__file__).with_name("formats").glob("*.toml"))
+    return [Description.of(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]

@@ -6,9 +6,10 @@ Facts about the films are joined by name and year: those of `listing` first, the
 
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ TITLES = "movie_titles.txt|movie_titles.csv"
 RATINGS = "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt"
 _BLOCK = 64 << 20  # bytes of ratings to parse at a time
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
+_TITLE = re.compile(r"(\d+),(\d+|NULL),(.*)", re.DOTALL)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
@@ -47,27 +49,23 @@ def _catalogue(path: Path) -> dict[str, Item]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        key, *rest = line.rstrip("\r").split(",", 2)
-        if len(rest) < 2 or not key.isdigit() or not (rest[0].isdigit() or rest[0] == "NULL"):
+        film = _TITLE.fullmatch(line.rstrip("\r"))
+        if film is None:
             raise DataError(
                 f"{str(path)!r}, line {number}: {line[:80]!r} is not a film, its year or NULL, and "
                 f"its title, as in '1,2003,Dinosaur Planet'"
             )
+        key, year, title = film.groups()
         if key in items:
             raise DataError(f"{str(path)!r}, line {number}: film {key!r} is there already")
-        items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
+        items[key] = Item(key, title.strip(), None if year == "NULL" else int(year))
     return items
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     path: Path
     film: int
     body: bytes
-
-    @property
-    def rows(self) -> int:
-        return self.body.count(b"\n")
 
 
 def _ratings(folder: Path) -> Rows:
@@ -76,7 +74,14 @@ def _ratings(folder: Path) -> Rows:
     if not frames:
         raise DataError(f"folder {str(folder)!r} has no ratings")
     frame = pd.concat(frames, ignore_index=True)
-    return Rows(folder, frame, lambda row: _place(files, row))
+
+    def place(row: int) -> str:
+        rated = (
+            f"{path.name}, line {number}" for path, number, line in _lines(files) if line.strip()
+        )
+        return next(islice(rated, row, None))
+
+    return Rows(folder, frame, place)
 
 
 def _blocks(files: list[Path]) -> Iterator[list[_Part]]:
@@ -98,13 +103,12 @@ def _parts(path: Path) -> Iterator[_Part]:
     content = path.read_bytes()
     if content and not content.endswith(b"\n"):
         content += b"\n"
-    heads = list(_FILM.finditer(content))
-    if not heads or content[: heads[0].start()].strip():
+    before, *pieces = _FILM.split(content)
+    if not pieces or before.strip():
         first = content[:80].split(b"\n")[0].decode("latin-1")
         raise DataError(f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'")
-    ends = [head.start() for head in heads[1:]] + [len(content)]
-    for head, end in zip(heads, ends, strict=True):
-        yield _Part(path, int(head[1]), content[head.end() + 1 : end])
+    for film, body in zip(pieces[::2], pieces[1::2], strict=True):
+        yield _Part(path, int(film), body[1:])
 
 
 def _parsed(block: list[_Part]) -> pd.DataFrame:
@@ -118,12 +122,11 @@ def _parsed(block: list[_Part]) -> pd.DataFrame:
         )
     except (ValueError, OverflowError) as problem:
         raise _wrong(block) from problem
-    lengths = [part.rows for part in block]
-    days = frame["day"].cat if isinstance(frame.index, pd.RangeIndex) else None
-    if days is None or len(frame) != sum(lengths):
-        raise _wrong(block)
+    lengths = [part.body.count(b"\n") for part in block]
+    days = frame["day"].cat
     times = pd.to_datetime(days.categories, format="%Y-%m-%d", errors="coerce")
-    if times.isna().any():
+    sound = isinstance(frame.index, pd.RangeIndex) and len(frame) == sum(lengths)
+    if not sound or times.isna().any():
         raise _wrong(block)
     seconds = times.to_numpy(dtype="datetime64[s]").astype(np.int64)
     return pd.DataFrame(
@@ -138,28 +141,23 @@ def _parsed(block: list[_Part]) -> pd.DataFrame:
 
 def _wrong(block: list[_Part]) -> DataError:
     """The error for the first line of a block that is not a rating."""
-    for path in dict.fromkeys(part.path for part in block):
-        for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
-            if re.fullmatch(r"\d+:\s*", line):
-                continue
-            found = _ROW.fullmatch(line)
-            if found is None or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
-                return DataError(
-                    f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
-                    f"day, as in '1488844,3,2005-09-06'"
-                )
+    for path, number, raw in _lines(dict.fromkeys(part.path for part in block)):
+        line = raw.decode("latin-1").rstrip("\r\n")
+        if not _ROW.fullmatch(line) or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
+            return DataError(
+                f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
+                f"day, as in '1488844,3,2005-09-06'"
+            )
     return DataError(f"{str(block[0].path)!r} and what follows it cannot be read")
 
 
-def _place(files: list[Path], row: int) -> str:
+def _lines(files: Iterable[Path]) -> Iterator[tuple[Path, int, bytes]]:
+    """The lines that name no film, with their files and numbers."""
     for path in files:
-        for part in _parts(path):
-            if row < part.rows:
-                content = path.read_bytes()
-                before = content[: content.index(part.body)].count(b"\n")
-                return f"{path.name}, line {before + row + 1}"
-            row -= part.rows
-    return f"row {row}"
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not _FILM.match(line):
+                    yield path, number, line
 
 
 FORMATS = (Format("the Netflix prize", (TITLES, RATINGS), read_folder, BY_HAND["netflix"]),)

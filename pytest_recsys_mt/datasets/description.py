@@ -36,7 +36,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from pytest_recsys_mt.datasets.loading import found
+from pytest_recsys_mt.datasets.loading import found, missing
 from pytest_recsys_mt.datasets.packed import opened
 from pytest_recsys_mt.datasets.rows import Column, Kind, normal
 from pytest_recsys_mt.errors import DataError
@@ -204,9 +204,9 @@ def own(path: Path) -> Description:
             f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
             f"and docs/how-to/bring-data.md has an example"
         ) from problem
-    if missing := [file for file in form.files if not found(path.parent, file)]:
+    if lacking := missing(path.parent, form.files):
         raise DataError(
-            f"the description {str(path)!r} names {missing[0]!r}, which is not beside it"
+            f"the description {str(path)!r} names {lacking[0]!r}, which is not beside it"
         )
     return form
 

@@ -43,9 +43,7 @@ class Layout:
     """The format of a delimited file; the columns stand in the order of a file without a header."""
 
     columns: tuple[Column, ...]
-    separator: str = (
-        ""  # one character, or ``::``; empty: the one of `SEPARATORS` that the header has
-    )
+    separator: str = ""  # a character, or ``::``; empty: that of `SEPARATORS` in the header
     header: bool = True
     encoding: str = "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
     quoted: bool = True  # whether fields may stand in double quotes

@@ -6,10 +6,9 @@ Facts about the films are joined by name and year: those of `listing` first, the
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +25,7 @@ from pytest_recsys_mt.requests import Item, Scale
 SCALE = Scale(1.0, 5.0)
 TITLES = "movie_titles.txt|movie_titles.csv"
 RATINGS = "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt"
-_BLOCK = 64 << 20  # bytes of ratings to parse at a time
+_BLOCK = 64 << 20  # bytes of ratings to parse at a time, at least
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _TITLE = re.compile(r"(\d+),(\d+|NULL),(.*)", re.DOTALL)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
@@ -62,18 +61,11 @@ def _catalogue(path: Path) -> dict[str, Item]:
     return items
 
 
-class _Part(NamedTuple):
-    path: Path
-    film: int
-    body: bytes
-
-
 def _ratings(folder: Path) -> Rows:
-    files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))), [])
-    frames = [_parsed(block) for block in _blocks(files)]
-    if not frames:
+    files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))))
+    frame = pd.concat(map(_parsed, _blocks(files)), ignore_index=True)
+    if frame.empty:
         raise DataError(f"folder {str(folder)!r} has no ratings")
-    frame = pd.concat(frames, ignore_index=True)
 
     def place(row: int) -> str:
         rated = (
@@ -84,45 +76,40 @@ def _ratings(folder: Path) -> Rows:
     return Rows(folder, frame, place)
 
 
-def _blocks(files: list[Path]) -> Iterator[list[_Part]]:
-    """The parts of all files, in blocks large enough to parse efficiently."""
-    block: list[_Part] = []
-    size = 0
+def _blocks(files: list[Path]) -> Iterator[list[Path]]:
+    """The files in blocks, as to parse each alone would take a hundred times as long."""
+    block: list[Path] = []
     for path in files:
-        for part in _parts(path):
-            block.append(part)
-            size += len(part.body)
-            if size >= _BLOCK:
-                yield block
-                block, size = [], 0
-    if size:
+        block.append(path)
+        if sum(each.stat().st_size for each in block) >= _BLOCK:
+            yield block
+            block = []
+    if block:
         yield block
 
 
-def _parts(path: Path) -> Iterator[_Part]:
-    content = path.read_bytes()
-    if content and not content.endswith(b"\n"):
-        content += b"\n"
-    before, *pieces = _FILM.split(content)
-    if not pieces or before.strip():
-        first = content[:80].split(b"\n")[0].decode("latin-1")
-        raise DataError(f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'")
-    for film, body in zip(pieces[::2], pieces[1::2], strict=True):
-        yield _Part(path, int(film), body[1:])
-
-
-def _parsed(block: list[_Part]) -> pd.DataFrame:
+def _parsed(block: list[Path]) -> pd.DataFrame:
+    pieces: list[bytes] = []
+    for path in block:
+        content = path.read_bytes()
+        before, *rest = _FILM.split(content if content.endswith(b"\n") else content + b"\n")
+        if not rest or before.strip():
+            first = content[:80].split(b"\n")[0].decode("latin-1")
+            raise DataError(
+                f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'"
+            )
+        pieces += rest
+    films, bodies = pieces[::2], pieces[1::2]  # a body begins with the break behind its film
     try:
         frame = pd.read_csv(
-            io.BytesIO(b"".join(part.body for part in block)),
-            names=["user", "rating", "day"],
+            io.BytesIO(b"".join([b"user,rating,day", *bodies])),
             dtype={"user": "int64", "rating": "float64", "day": "category"},
             na_filter=False,
             engine="c",
         )
     except (ValueError, OverflowError) as problem:
         raise _wrong(block) from problem
-    lengths = [part.body.count(b"\n") for part in block]
+    lengths = [body.count(b"\n") - 1 for body in bodies]
     days = frame["day"].cat
     times = pd.to_datetime(days.categories, format="%Y-%m-%d", errors="coerce")
     sound = isinstance(frame.index, pd.RangeIndex) and len(frame) == sum(lengths)
@@ -132,26 +119,26 @@ def _parsed(block: list[_Part]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "user": frame["user"],
-            "item": np.repeat([part.film for part in block], lengths),
+            "item": np.repeat([int(film) for film in films], lengths),
             "rating": frame["rating"],
             "timestamp": seconds[days.codes.to_numpy()],
         }
     )
 
 
-def _wrong(block: list[_Part]) -> DataError:
+def _wrong(block: list[Path]) -> DataError:
     """The error for the first line of a block that is not a rating."""
-    for path, number, raw in _lines(dict.fromkeys(part.path for part in block)):
+    for path, number, raw in _lines(block):
         line = raw.decode("latin-1").rstrip("\r\n")
         if not _ROW.fullmatch(line) or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
             return DataError(
                 f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
                 f"day, as in '1488844,3,2005-09-06'"
             )
-    return DataError(f"{str(block[0].path)!r} and what follows it cannot be read")
+    return DataError(f"{str(block[0])!r} and what follows it cannot be read")
 
 
-def _lines(files: Iterable[Path]) -> Iterator[tuple[Path, int, bytes]]:
+def _lines(files: list[Path]) -> Iterator[tuple[Path, int, bytes]]:
     """The lines that name no film, with their files and numbers."""
     for path in files:
         with path.open("rb") as lines:

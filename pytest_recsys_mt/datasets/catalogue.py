@@ -17,7 +17,6 @@ from pytest_recsys_mt.datasets import films, json_lines
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.packed import stem, suffix
-from pytest_recsys_mt.datasets.parts import table
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
@@ -36,7 +35,7 @@ def catalogue_of(
     """
     ids = sorted(map(str, seen.frame["item"].unique()))
     lines = suffix(paths[0]) in json_lines.SUFFIXES
-    rows = table(paths, part, folder, set(ids) if lines else None)
+    rows = part.read(paths, folder, set(ids) if lines else None)
     if lines:  # a product in several categories is the same in all
         rows = rows.only(~rows.frame["item"].duplicated().to_numpy())
     rows.refuse_repeats("item")
@@ -172,7 +171,7 @@ def with_tags(items: Mapping[str, Item], part: Part | None, folder: Path) -> Map
     """A catalogue with the tags that users gave most often, if the folder has a table of them."""
     if part is None or not (paths := part.paths(folder)):
         return items
-    frequent = films.frequent_tags(table(paths, part, folder).frame)
+    frequent = films.frequent_tags(part.read(paths, folder).frame)
     tags = {key: {"tags": listed} for key, listed in frequent.items()}
     return {
         key: replace(item, attributes={**item.attributes, **tags.get(key, {})})

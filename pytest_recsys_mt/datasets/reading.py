@@ -15,7 +15,6 @@ from pytest_recsys_mt.datasets.catalogue import catalogue_of, item_of, named_by_
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
 from pytest_recsys_mt.datasets.loading import Told
-from pytest_recsys_mt.datasets.parts import table
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.errors import DataError
@@ -72,7 +71,7 @@ def interactions(
     paths: Sequence[Path], part: Part, folder: Path, told: Told
 ) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
     """The interactions of some files, and by item the facts that stand beside them."""
-    rows = table(paths, part, folder)
+    rows = part.read(paths, folder)
     for column, values in part.keep.items():
         rows = rows.only(rows.frame[column].astype(str).isin(list(values)).to_numpy())
     if part.unrated and "rating" in rows.frame:
@@ -155,7 +154,7 @@ def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
     paths = part.paths(folder)
     if not paths:
         return {}
-    rows = table(paths, part, folder)
+    rows = part.read(paths, folder)
     rows.refuse_repeats("user")
     frame = rows.frame.loc[:, [not str(name).startswith("-") for name in rows.frame]]
     for name, meanings in part.codes.items():

@@ -14,10 +14,9 @@ from pathlib import Path
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
-from pytest_recsys_mt.datasets.description import Description, Part, descriptions, own
+from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
 from pytest_recsys_mt.datasets.packed import stem, suffix
-from pytest_recsys_mt.datasets.parts import TEXT, layout_of
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
@@ -217,7 +216,7 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
     if suffix(path) in json_lines.SUFFIXES:
         first = islice(json_lines.records(path), 100)
         return list(dict.fromkeys(name for _, record in first for name in record))
-    return delimited.head(path, layout_of(path, part or Part()))[0]
+    return delimited.head(path, (part or Part()).text_layout(path))[0]
 
 
 def _fits(path: Path, form: Description) -> bool:

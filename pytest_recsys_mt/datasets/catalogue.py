@@ -17,7 +17,6 @@ from pytest_recsys_mt.datasets import films, json_lines
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.packed import stem, suffix
-from pytest_recsys_mt.datasets.parts import table
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
@@ -36,7 +35,7 @@ def catalogue_of(
     """
     ids = sorted(map(str, seen.frame["item"].unique()))
     lines = suffix(paths[0]) in json_lines.SUFFIXES
-    rows = table(paths, part, folder, set(ids) if lines else None)
+    rows = part.read(paths, folder, set(ids) if lines else None)
     if lines:  # a product in several categories is the same in all
         rows = rows.only(~rows.frame["item"].duplicated().to_numpy())
     rows.refuse_repeats("item")
@@ -106,9 +105,8 @@ def item_of(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], fol
     year = _year(written)
     if "year" not in row:
         title, year = films.split_title(title)
-    if (
-        part.markup and "getTime" in title
-    ):  # Amazon's crawler stored a script instead of some titles
+    # Amazon's crawler stored a script instead of some titles.
+    if part.markup and "getTime" in title:
         title = ""
     always = (*part.lists, *part.flags)
     attributes = {name: value for name, value in cells.items() if value or name in always}
@@ -126,16 +124,13 @@ def _value(
 ) -> str | tuple[str, ...]:
     """The value of an attribute; empty if there is none."""
     if isinstance(value, str) and value[:1] == "[" and (name in LISTS or name in dividers):
-        with contextlib.suppress(
-            ValueError
-        ):  # a list as Python or JSON writes it, as TMDB's tables have
+        # A list may stand as Python or JSON writes it, as in TMDB's tables.
+        with contextlib.suppress(ValueError):
             value = json_lines.literal(value)
     if isinstance(value, list | tuple | np.ndarray):
         value = [each.get("name") if isinstance(each, dict) else each for each in value]
-        if value and isinstance(
-            value[0], list | tuple
-        ):  # paths of categories, of which the first counts
-            value = value[0]
+        if value and isinstance(value[0], list | tuple):
+            value = value[0]  # the first of several paths of categories counts
         plain = (
             each
             for each in value
@@ -176,10 +171,9 @@ def with_tags(items: Mapping[str, Item], part: Part | None, folder: Path) -> Map
     """A catalogue with the tags that users gave most often, if the folder has a table of them."""
     if part is None or not (paths := part.paths(folder)):
         return items
-    tags = films.frequent_tags(table(paths, part, folder).frame)
+    frequent = films.frequent_tags(part.read(paths, folder).frame)
+    tags = {key: {"tags": listed} for key, listed in frequent.items()}
     return {
-        key: replace(item, attributes={**item.attributes, "tags": tags[key]})
-        if key in tags
-        else item
+        key: replace(item, attributes={**item.attributes, **tags.get(key, {})})
         for key, item in items.items()
     }

@@ -205,7 +205,8 @@ class Dataset:
 
     def latest(self, number: int) -> Dataset:
         """This dataset with only the latest `number` interactions of each user."""
-        return self._part(self.interactions.groupby("user", sort=False).tail(number))
+        latest = self.interactions.groupby("user", sort=False).tail(number)
+        return self.replace(interactions=latest, as_is=False)
 
     def core(self, least: int) -> Dataset:
         """This dataset without rare users and items: the k-core of its interactions.
@@ -228,41 +229,20 @@ class Dataset:
                 f"interactions each with one another; lower --recsys-core"
             )
         kept = set(frame["item"])
-        return self._part(frame, {key: self.items[key] for key in self.items if key in kept})
+        items = {key: item for key, item in self.items.items() if key in kept}
+        return self.replace(interactions=frame, items=items, as_is=False)
 
     def without(self, held_out: Mapping[str, Collection[str]]) -> Dataset:
         """This dataset without some items of some users."""
-        frame = self.interactions
-        cells, user_names = pd.factorize(frame["user"])
-        items, item_names = pd.factorize(frame["item"])
-        cells *= len(item_names)
-        cells += items
         pairs = [(user, item) for user, listed in held_out.items() for item in listed]
-        rows = user_names.get_indexer(pd.Index([user for user, _ in pairs]))
-        columns = item_names.get_indexer(pd.Index([item for _, item in pairs]))
-        known = (rows >= 0) & (columns >= 0)
-        hidden = np.unique(rows[known] * len(item_names) + columns[known])
-        if not len(hidden):
-            return self._keeping(np.ones(len(frame), dtype=np.bool_))
-        place = np.minimum(np.searchsorted(hidden, cells), len(hidden) - 1)
-        return self._keeping(hidden[place] != cells)
-
-    def _keeping(self, rows: npt.NDArray[np.bool_]) -> Dataset:
-        """This dataset with only those rows: in their order, and as sound as they are together."""
-        kept = self.interactions[rows].reset_index(drop=True)
-        checked = not self.as_is and not kept.empty  # and not a second time
-        part = self._part(kept, as_is=checked)
+        hidden = pd.MultiIndex.from_frame(pd.DataFrame(pairs, columns=pd.Index(["user", "item"])))
+        cells = pd.MultiIndex.from_frame(self.interactions[["user", "item"]])
+        kept = self.interactions[~cells.isin(hidden)].reset_index(drop=True)
+        if self.as_is or kept.empty:
+            return self.replace(interactions=kept, as_is=False)
+        part = self.replace(interactions=kept, as_is=True)  # a part of sound rows is sound
         object.__setattr__(part, "as_is", False)
         return part
-
-    def _part(
-        self, rows: pd.DataFrame, items: Mapping[str, Item] | None = None, *, as_is: bool = False
-    ) -> Dataset:
-        """A plain dataset of some rows."""
-        items = self.items if items is None else items
-        return Dataset(
-            self.name, items, rows, self.scale, self.users, self.offered, self.family, as_is
-        )
 
 
 @dataclass(frozen=True)

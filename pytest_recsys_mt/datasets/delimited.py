@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -33,7 +34,8 @@ LINE = 1 << 24
 """Most bytes of a line; a longer one would be read into memory completely, many times over."""
 _STAND_IN = "\x1f"
 """The ASCII unit separator replaces `::`, as pandas' fast engine takes only one character."""
-_DIGITS = np.isin(np.arange(256), np.frombuffer(b"0123456789", dtype=np.uint8))
+_NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
+"""What numbers do not keep of a field: ``007``, ``+7``, a space."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,7 @@ class Layout:
     """The format of a delimited file; the columns stand in the order of a file without a header."""
 
     columns: tuple[Column, ...]
-    separator: str = (
-        ""  # one character, or ``::``; empty: the one of `SEPARATORS` that the header has
-    )
+    separator: str = ""  # a character, or ``::``; empty: that of `SEPARATORS` in the header
     header: bool = True
     encoding: str = "utf-8"  # or ``latin-1``, which also accepts a copy re-encoded to UTF-8
     quoted: bool = True  # whether fields may stand in double quotes
@@ -84,7 +84,9 @@ def read(path: Path, layout: Layout) -> Rows:
     dtypes |= {str(position): _DTYPES[column.kind] for position, column in columns.items()}
     ids = [str(at) for at, column in columns.items() if column.kind == "id"]
     # Ids that are whole numbers are read in a fraction of the time and memory; as text they are the same.
-    quick = all(_is_number(fields[int(at)]) for at in ids) and _numbers_keep_ids(path)
+    quick = all(re.fullmatch("0|[1-9][0-9]*", fields[int(at)]) for at in ids) and _numbers_keep_ids(
+        path
+    )
     kinds = [dtypes | dict.fromkeys(ids, "int64"), dtypes] if quick else [dtypes]
     commas = [] if layout.separator == "," else [replace(layout, decimal=",")]
     frame = None
@@ -142,23 +144,12 @@ def _kind_of_time(field: str) -> Kind:
     return "number" if _fits(field, "number") else "text"
 
 
-def _is_number(field: str) -> bool:
-    return field.isdecimal() and str(int(field)) == field
-
-
 def _numbers_keep_ids(path: Path) -> bool:
-    """Whether no field below the first line has what numbers do not keep: ``007``, ``+7``, a space."""
+    """Whether no field below the first line has what numbers do not keep."""
     with opened(path) as stream:
         end = stream.readline()[-2:]
-        while chunk := end + stream.read(LINE):
-            if len(chunk) <= len(end):
-                return True
-            if any(sign in chunk for sign in (b"+", b"_", b" ")):
-                return False
-            bytes_ = np.frombuffer(chunk, dtype=np.uint8)
-            zero, digit = bytes_ == ord("0"), _DIGITS[bytes_]
-            inside = digit | (bytes_ == ord(".")) | (bytes_ == ord("-"))
-            if (zero[1:-1] & ~inside[:-2] & digit[2:]).any():
+        while chunk := stream.read(LINE):
+            if _NO_NUMBER.search(end + chunk, 1):
                 return False
             end = chunk[-2:]
     return True
@@ -272,11 +263,8 @@ def _explain(
     width: int,
     columns: Mapping[int, Column],
 ) -> NoReturn:
-    rows = _walk(path, layout)
-    if layout.header:
-        next(rows, None)
     names = ", ".join(column.name for column in columns.values())
-    for line, fields in rows:
+    for line, fields in islice(_walk(path, layout), layout.header, None):
         where = f"{str(path)!r}, line {line}"
         if len(fields) > width or (len(fields) < width and not layout.ragged):
             raise DataError(f"{where}: {len(fields)} fields where {width} are expected ({names})")
@@ -303,7 +291,4 @@ def _fits(field: str, kind: Kind) -> bool:
 
 
 def _line(path: Path, layout: Layout, row: int) -> int:
-    rows = _walk(path, layout)
-    if layout.header:
-        next(rows)
-    return next(line for number, (line, _) in enumerate(rows) if number == row)
+    return next(islice(_walk(path, layout), layout.header + row, None))[0]

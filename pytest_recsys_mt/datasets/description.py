@@ -30,22 +30,24 @@ from __future__ import annotations
 import codecs
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from pytest_recsys_mt.datasets.loading import found
-from pytest_recsys_mt.datasets.packed import opened
-from pytest_recsys_mt.datasets.rows import Column, Kind, normal
+from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.loading import found, missing
+from pytest_recsys_mt.datasets.packed import opened, suffix
+from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import content_of, toml_of
 from pytest_recsys_mt.requests import Scale
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
 """Of the columns that are no texts."""
+TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
+"""Endings of delimited files."""
 RENAMED = {"time": "timestamp"}
 """Meanings that have another name in a `Dataset`."""
 
@@ -114,6 +116,37 @@ class Part:
         """Its files in a folder."""
         return [path for path in found(folder, self.file) if self.begins(path)]
 
+    def read(
+        self, paths: Sequence[Path], folder: Path, wanted: Container[str] | None = None
+    ) -> Rows:
+        """Files of a folder, as one table; of JSON only the records of `wanted` items."""
+        return joined(folder, [self._read(path, wanted) for path in paths])
+
+    def _read(self, path: Path, wanted: Container[str] | None) -> Rows:
+        ending = suffix(path)
+        if ending in parquet.SUFFIXES:
+            return parquet.read(path, self.layout)
+        if ending in json_lines.SUFFIXES:
+            return json_lines.read(path, self.layout, self.each, wanted)
+        return delimited.read(path, self.text_layout(path))
+
+    def text_layout(self, path: Path) -> delimited.Layout:
+        """The layout of a delimited file; DataError if its ending is none of a table."""
+        if not self.file and suffix(path) not in TEXT:
+            raise DataError(
+                f"{str(path)!r}: a table ends in {', '.join((*TEXT, *json_lines.SUFFIXES))} or "
+                f"{parquet.SUFFIXES[0]}, not in {suffix(path)!r}"
+            )
+        return delimited.Layout(
+            self.layout,
+            self.sep,
+            not self.columns,
+            self.encoding,
+            self.quoted,
+            self.escape,
+            ragged=self.ragged,
+        )
+
     def begins(self, path: Path) -> bool:
         """Whether a file begins as the part says."""
         if not self.first_line:
@@ -165,13 +198,9 @@ class Description:
     def of(cls, table: Mapping[str, Any]) -> Self:
         """The format that a file of TOML describes."""
         parts: dict[str, Any] = {name: Part.of(table[name]) for name in NEEDED if name in table}
-        wrong = [
-            name
-            for name in ("name", "source", "family")
-            if not isinstance(table.get(name, ""), str)
-        ]
-        if wrong or not _fits(table.get("joins", []), Sequence[str]):
-            raise DataError(f"{(*wrong, 'joins')[0]} has the wrong type")
+        for key, hint in get_type_hints(cls).items():
+            if key in table and key not in parts and not _fits(table[key], hint):
+                raise DataError(f"{key} has the wrong type")
         return cls(**{**table, **parts})
 
     @property
@@ -209,9 +238,9 @@ def own(path: Path) -> Description:
             f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
             f"and docs/how-to/bring-data.md has an example"
         ) from problem
-    if missing := [file for file in form.files if not found(path.parent, file)]:
+    if lacking := missing(path.parent, form.files):
         raise DataError(
-            f"the description {str(path)!r} names {missing[0]!r}, which is not beside it"
+            f"the description {str(path)!r} names {lacking[0]!r}, which is not beside it"
         )
     return form
 
@@ -252,10 +281,5 @@ def _check(name: str, table: Any) -> None:
 @cache
 def descriptions() -> Sequence[Description]:
     """Every described format, by the names of their files."""
-    folder = files("pytest_recsys_mt.datasets") / "formats"
-    texts = {
-        each.name: each.read_text(encoding="utf-8")
-        for each in folder.iterdir()
-        if each.name.endswith(".toml")
-    }
-    return [Description.of(tomllib.loads(texts[name])) for name in sorted(texts)]
+    paths = sorted(Path(__file__).with_name("formats").glob("*.toml"))
+    return [Description.of(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]

@@ -68,7 +68,7 @@ def _day(seconds: int) -> str:
 
 
 def checked(
-    rows: Rows, items: Container[str], scale: Scale, repeats: Repeats = "refuse", remedy: str = ""
+    rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
 ) -> pd.DataFrame:
     """The interactions of a file without repeats, ready for a `Dataset`: users and items are
     categoricals of their ids as text.
@@ -100,12 +100,11 @@ def checked(
     if (ordered[1:] == ordered[:-1]).any():
         if repeats != "refuse":
             return _once(frame.assign(pair=pairs), repeats)
-        series = pd.Series(pairs)
         rows.refuse(
-            series.duplicated().to_numpy(),
+            pd.Index(pairs).duplicated(),
             lambda row: (
                 f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
-                f"(first at {rows.place(int((series == series.iloc[row]).to_numpy().argmax()))})"
+                f"(first at {rows.place(int((pairs == pairs[row]).argmax()))})"
                 f"{remedy}"
             ),
         )

@@ -64,8 +64,8 @@ def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     if not (folder / LISTING).is_file():
         return items
     facts: dict[tuple[str, int | None], dict[str, Any]] = {}
-    for row in read(folder / LISTING, _LISTED).frame.itertuples(index=False):
-        title, directors, cast, year, genres, logline = row
+    rows = read(folder / LISTING, _LISTED).frame.itertuples(index=False)
+    for title, directors, cast, year, genres, logline in rows:
         key = (title_key(title), int(year))
         texts = {"directors": directors, "cast": cast, "genres": genres}
         found: dict[str, Any] = {name: names_in(text) for name, text in texts.items() if text}

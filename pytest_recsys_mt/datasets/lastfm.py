@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets import films
@@ -99,16 +100,15 @@ def _tagged(folder: Path) -> Rows | None:
     return Rows(rows.path, frame, rows.place)
 
 
-def _times(counts: pd.DataFrame, tags: Rows | None) -> pd.Series[int]:
+def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
     """The time of each interaction in Unix seconds, 0 if unknown."""
     if tags is None:
-        return pd.Series(0, index=counts.index, dtype=np.int64)
-    tagged = tags.frame
-    seconds = tagged.assign(timestamp=tagged["timestamp"] // 1000)
-    seconds = seconds[seconds["timestamp"] >= EARLIEST]
-    latest = seconds.groupby(["user", "item"], as_index=False)["timestamp"].max()
-    joined = counts[["user", "item"]].merge(latest, on=["user", "item"], how="left")
-    return joined["timestamp"].fillna(0).astype(np.int64)
+        return np.zeros(len(counts), dtype=np.int64)
+    tagged = tags.frame.assign(timestamp=tags.frame["timestamp"] // 1000)
+    tagged = tagged[tagged["timestamp"] >= EARLIEST]
+    latest = tagged.groupby(["user", "item"])["timestamp"].max()
+    pairs = pd.MultiIndex.from_frame(counts[["user", "item"]])
+    return latest.reindex(pairs, fill_value=0).to_numpy()
 
 
 def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:

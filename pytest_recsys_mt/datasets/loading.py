@@ -39,14 +39,15 @@ class Format:
     source: str  # where it is described
     by_content: bool = False  # whether the names of the files say too little to know a folder by
 
-    def missing(self, folder: Path) -> list[str]:
-        """Those of `files` that a folder lacks."""
-        return [file for file in self.files if not found(folder, file)]
-
 
 def found(folder: Path, file: str) -> list[Path]:
     """The files of a folder that have one of the names or patterns between ``|``."""
     return sorted(path for each in file.split("|") for path in folder.glob(each) if path.is_file())
+
+
+def missing(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of the names or patterns that no file of a folder has."""
+    return [file for file in names if not found(folder, file)]
 
 
 @cache
@@ -103,16 +104,17 @@ def load(
     path, given = place(source)
     if path is None:
         raise DataError(unknown(source))
-    from pytest_recsys_mt.datasets import recordings, table
+    from pytest_recsys_mt.datasets import packed, recordings, table
 
     if path.is_dir() and not given and (form := _format(path)):
-        dataset = made(path.resolve().name, form.read(path, told), repeats, told)
+        content = form.read(path, told)
     else:
         file = table.only_table(path) if path.is_dir() else path
         if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
             return recordings.load(file, file.stem)
         content = table.load(file, given, told)
-        dataset = made(table.name_of(path), content, repeats, told)
+    name = path.resolve().name if path.is_dir() else packed.stem(path)
+    dataset = made(name, content, repeats, told)
     told(summary(path, dataset))
     return dataset
 
@@ -138,13 +140,13 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
         raise DataError(
             f"a path of {len(str(source)):,} characters is none: {str(source)[:80]!r}..."
         )
-    if path.exists() or "?" not in str(source):
-        return (path if path.exists() else None), {}
-    try:
-        name, given = specs.split(str(source))
-    except RecommenderError as problem:
-        raise DataError(str(problem)) from problem
-    path = expanded(name)
+    given: dict[str, str] = {}
+    if not path.exists() and "?" in str(source):
+        try:
+            name, given = specs.split(str(source))
+        except RecommenderError as problem:
+            raise DataError(str(problem)) from problem
+        path = expanded(name)
     return (path if path.exists() else None), given
 
 
@@ -172,7 +174,7 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
 
 def _format(folder: Path) -> Format | None:
     """The format of a folder, if all its files are there; DataError if only some are."""
-    lacking = {form: form.missing(folder) for form in formats() if not form.by_content}
+    lacking = {form: missing(folder, form.files) for form in formats() if not form.by_content}
     share = {form: len(files) / len(form.files) for form, files in lacking.items()}
     near = [form for form in lacking if share[form] == min(share.values())]
     if share[near[0]] == 1:

@@ -8,13 +8,12 @@ Wikidata (CC0).
 from __future__ import annotations
 
 import csv
-import io
 import lzma
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from pytest_recsys_mt.requests import Item
@@ -83,9 +82,8 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
 
 @cache
 def _table() -> tuple[_Film, ...]:
-    resource = files("pytest_recsys_mt.datasets") / "data" / "films.csv.xz"
-    with resource.open("rb") as file, lzma.open(file) as packed:
-        lines = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+    path = Path(__file__).parent / "data" / "films.csv.xz"
+    with lzma.open(path, "rt", encoding="utf-8", newline="") as lines:
         return tuple(
             _Film(
                 row["imdb"],

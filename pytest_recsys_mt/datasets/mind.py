@@ -92,27 +92,18 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 def _entries(rows: Rows, column: str) -> pd.DataFrame:
     """One row for each entry of a column of lists, with the number of its row and its place in the list."""
-    lists = rows.frame[column].str.split()
-    lengths = lists.map(len).to_numpy(dtype=np.int64)
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    number = np.repeat(np.arange(len(lists)), lengths)
-    return pd.DataFrame(
-        {
-            "row": number,
-            "place": np.arange(len(number)) - starts,
-            "entry": lists.explode().dropna().to_numpy(),
-            "user": rows.frame["user"].to_numpy()[number],
-        }
-    )
+    lists = pd.DataFrame({"user": rows.frame["user"], "entry": rows.frame[column].str.split()})
+    entries = lists.explode("entry").dropna()
+    places = entries.groupby(level=0).cumcount()
+    return entries.assign(row=entries.index, place=places).reset_index(drop=True)
 
 
 def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
     """Clicks before an impression, which have no time but their place."""
     found = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
-    unknown = np.zeros(len(rows.frame), dtype=np.bool_)
-    unknown[found["row"][~found["item"].isin(list(items))]] = True
+    unknown = found["row"][~found["item"].isin(list(items))]
     rows.refuse(
-        unknown,
+        rows.frame.index.isin(unknown),
         lambda row: (
             f"history names {next(key for key in rows.cell('history', row).split() if key not in items)!r}, "
             f"which is not in news.tsv"
@@ -130,9 +121,12 @@ def _shown(
     codes, distinct = pd.factorize(found["entry"])
     parts = pd.Series(distinct).str.rpartition("-")
     sound = parts[1].eq("-") & parts[2].isin(["0", "1"]) & parts[0].isin(list(items))
-    wrong = np.bincount(found["row"], minlength=len(rows.frame)) == 0
-    wrong[found["row"][~sound.to_numpy()[codes]]] = True
-    rows.refuse(wrong, lambda row: _refusal(rows.cell("impressions", row).split(), items))
+    wrong = found["row"][~sound.to_numpy()[codes]]
+    index = rows.frame.index
+    rows.refuse(
+        ~index.isin(found["row"]) | index.isin(wrong),
+        lambda row: _refusal(rows.cell("impressions", row).split(), items),
+    )
     number = found["row"].to_numpy()
     return found.assign(
         item=parts[0].to_numpy()[codes],

@@ -58,13 +58,7 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
         by_user, by_item = self._tables
         users = by_item.indices[by_item.indptr[row] : by_item.indptr[row + 1]]
         users = users[:: -(-len(users) // MOST_USERS) or 1]
-        theirs = [
-            by_user.indices[start:end]
-            for start, end in zip(by_user.indptr[users], by_user.indptr[users + 1], strict=True)
-        ]
-        shared = np.bincount(
-            np.concatenate(theirs) if theirs else np.zeros(0, np.int64), minlength=len(self._ids)
-        )
+        shared = np.bincount(by_user[users].indices, minlength=len(self._ids))
         shared[row] = 0
         near = np.flatnonzero(shared >= LEAST_SHARED)
         # The length of the item's own column divides all cosines, and so does not change their order.

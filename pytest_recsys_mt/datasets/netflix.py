@@ -7,7 +7,7 @@ Facts about the films are joined by name and year: those of `listing` first, the
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,9 @@ from pytest_recsys_mt.requests import Item, Scale
 SCALE = Scale(1.0, 5.0)
 TITLES = "movie_titles.txt|movie_titles.csv"
 RATINGS = "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt"
-_BLOCK = 64 << 20  # bytes of ratings to parse at a time
+_BLOCK = 64 << 20  # bytes of ratings to parse at a time, at least
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
+_TITLE = re.compile(r"(\d+),(\d+|NULL),(.*)", re.DOTALL)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
 
 
@@ -47,119 +48,103 @@ def _catalogue(path: Path) -> dict[str, Item]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        key, *rest = line.rstrip("\r").split(",", 2)
-        if len(rest) < 2 or not key.isdigit() or not (rest[0].isdigit() or rest[0] == "NULL"):
+        film = _TITLE.fullmatch(line.rstrip("\r"))
+        if film is None:
             raise DataError(
                 f"{str(path)!r}, line {number}: {line[:80]!r} is not a film, its year or NULL, and "
                 f"its title, as in '1,2003,Dinosaur Planet'"
             )
+        key, year, title = film.groups()
         if key in items:
             raise DataError(f"{str(path)!r}, line {number}: film {key!r} is there already")
-        items[key] = Item(key, rest[1].strip(), None if rest[0] == "NULL" else int(rest[0]))
+        items[key] = Item(key, title.strip(), None if year == "NULL" else int(year))
     return items
 
 
-@dataclass(frozen=True)
-class _Part:
-    path: Path
-    film: int
-    body: bytes
-
-    @property
-    def rows(self) -> int:
-        return self.body.count(b"\n")
-
-
 def _ratings(folder: Path) -> Rows:
-    files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))), [])
-    frames = [_parsed(block) for block in _blocks(files)]
-    if not frames:
+    files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))))
+    frame = pd.concat(map(_parsed, _blocks(files)), ignore_index=True)
+    if frame.empty:
         raise DataError(f"folder {str(folder)!r} has no ratings")
-    frame = pd.concat(frames, ignore_index=True)
-    return Rows(folder, frame, lambda row: _place(files, row))
+
+    def place(row: int) -> str:
+        rated = (
+            f"{path.name}, line {number}" for path, number, line in _lines(files) if line.strip()
+        )
+        return next(islice(rated, row, None))
+
+    return Rows(folder, frame, place)
 
 
-def _blocks(files: list[Path]) -> Iterator[list[_Part]]:
-    """The parts of all files, in blocks large enough to parse efficiently."""
-    block: list[_Part] = []
-    size = 0
+def _blocks(files: list[Path]) -> Iterator[list[Path]]:
+    """The files in blocks, as to parse each alone would take a hundred times as long."""
+    block: list[Path] = []
     for path in files:
-        for part in _parts(path):
-            block.append(part)
-            size += len(part.body)
-            if size >= _BLOCK:
-                yield block
-                block, size = [], 0
-    if size:
+        block.append(path)
+        if sum(each.stat().st_size for each in block) >= _BLOCK:
+            yield block
+            block = []
+    if block:
         yield block
 
 
-def _parts(path: Path) -> Iterator[_Part]:
-    content = path.read_bytes()
-    if content and not content.endswith(b"\n"):
-        content += b"\n"
-    heads = list(_FILM.finditer(content))
-    if not heads or content[: heads[0].start()].strip():
-        first = content[:80].split(b"\n")[0].decode("latin-1")
-        raise DataError(f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'")
-    ends = [head.start() for head in heads[1:]] + [len(content)]
-    for head, end in zip(heads, ends, strict=True):
-        yield _Part(path, int(head[1]), content[head.end() + 1 : end])
-
-
-def _parsed(block: list[_Part]) -> pd.DataFrame:
+def _parsed(block: list[Path]) -> pd.DataFrame:
+    pieces: list[bytes] = []
+    for path in block:
+        content = path.read_bytes()
+        before, *rest = _FILM.split(content if content.endswith(b"\n") else content + b"\n")
+        if not rest or before.strip():
+            first = content[:80].split(b"\n")[0].decode("latin-1")
+            raise DataError(
+                f"{str(path)!r}, line 1: {first!r} is not a film and a colon, as in '1:'"
+            )
+        pieces += rest
+    films, bodies = pieces[::2], pieces[1::2]  # a body begins with the break behind its film
     try:
         frame = pd.read_csv(
-            io.BytesIO(b"".join(part.body for part in block)),
-            names=["user", "rating", "day"],
+            io.BytesIO(b"".join([b"user,rating,day", *bodies])),
             dtype={"user": "int64", "rating": "float64", "day": "category"},
             na_filter=False,
             engine="c",
         )
     except (ValueError, OverflowError) as problem:
         raise _wrong(block) from problem
-    lengths = [part.rows for part in block]
-    days = frame["day"].cat if isinstance(frame.index, pd.RangeIndex) else None
-    if days is None or len(frame) != sum(lengths):
-        raise _wrong(block)
+    lengths = [body.count(b"\n") - 1 for body in bodies]
+    days = frame["day"].cat
     times = pd.to_datetime(days.categories, format="%Y-%m-%d", errors="coerce")
-    if times.isna().any():
+    sound = isinstance(frame.index, pd.RangeIndex) and len(frame) == sum(lengths)
+    if not sound or times.isna().any():
         raise _wrong(block)
     seconds = times.to_numpy(dtype="datetime64[s]").astype(np.int64)
     return pd.DataFrame(
         {
             "user": frame["user"],
-            "item": np.repeat([part.film for part in block], lengths),
+            "item": np.repeat([int(film) for film in films], lengths),
             "rating": frame["rating"],
             "timestamp": seconds[days.codes.to_numpy()],
         }
     )
 
 
-def _wrong(block: list[_Part]) -> DataError:
+def _wrong(block: list[Path]) -> DataError:
     """The error for the first line of a block that is not a rating."""
-    for path in dict.fromkeys(part.path for part in block):
-        for number, line in enumerate(path.read_text(encoding="latin-1").splitlines(), 1):
-            if re.fullmatch(r"\d+:\s*", line):
-                continue
-            found = _ROW.fullmatch(line)
-            if found is None or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
-                return DataError(
-                    f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
-                    f"day, as in '1488844,3,2005-09-06'"
-                )
-    return DataError(f"{str(block[0].path)!r} and what follows it cannot be read")
+    for path, number, raw in _lines(block):
+        line = raw.decode("latin-1").rstrip("\r\n")
+        if not _ROW.fullmatch(line) or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
+            return DataError(
+                f"{str(path)!r}, line {number}: {line[:80]!r} is not a customer, a rating and a "
+                f"day, as in '1488844,3,2005-09-06'"
+            )
+    return DataError(f"{str(block[0])!r} and what follows it cannot be read")
 
 
-def _place(files: list[Path], row: int) -> str:
+def _lines(files: list[Path]) -> Iterator[tuple[Path, int, bytes]]:
+    """The lines that name no film, with their files and numbers."""
     for path in files:
-        for part in _parts(path):
-            if row < part.rows:
-                content = path.read_bytes()
-                before = content[: content.index(part.body)].count(b"\n")
-                return f"{path.name}, line {before + row + 1}"
-            row -= part.rows
-    return f"row {row}"
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not _FILM.match(line):
+                    yield path, number, line
 
 
 FORMATS = (Format("the Netflix prize", (TITLES, RATINGS), read_folder, BY_HAND["netflix"]),)

@@ -30,10 +30,6 @@ def _zip_member(path: Path) -> IO[bytes]:
     return archive.open(members[0])
 
 
-def _plain(path: Path) -> IO[bytes]:
-    return path.open("rb")
-
-
 _OPEN: Mapping[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -59,12 +55,10 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     """The content of a file, unpacked; DataError if it cannot be read, or is damaged or cut off."""
     if not path.is_file():
         raise DataError(f"{str(path)!r} cannot be read: there is no such file")
-    unpack = _OPEN.get(path.suffix.lower(), _plain)
+    unpack = _OPEN.get(path.suffix.lower())
     try:
-        with unpack(path) as stream:
+        with unpack(path) if unpack else path.open("rb") as stream:
             yield stream
-    except DataError:
-        raise
     except _DAMAGE as problem:
         raise DataError(
             f"{str(path)!r}: the file is damaged or cut off ({problem}); get it again"

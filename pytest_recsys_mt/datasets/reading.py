@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +15,13 @@ from pytest_recsys_mt.datasets.catalogue import catalogue_of, item_of, named_by_
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
 from pytest_recsys_mt.datasets.loading import Told
-from pytest_recsys_mt.datasets.parts import table
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 
-SCALES = (
-    Scale(0, 1),
-    Scale(1, 5),
-    Scale(0.5, 5),
-    Scale(0, 5),
-    Scale(1, 7),
-    Scale(1, 10),
-    Scale(0, 10),
-    Scale(0, 100),
+SCALES = tuple(
+    starmap(Scale, [(0, 1), (1, 5), (0.5, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100)])
 )
 """The usual rating scales, in the order of trial."""
 ODD = 0.05
@@ -57,13 +50,13 @@ def read(form: Description, folder: Path, told: Told) -> Content:
     """
     rows, facts = interactions(form.interactions.paths(folder), form.interactions, folder, told)
     scale = Scale(*form.interactions.scale) if form.interactions.scale else usual_scale(rows)
-    paths = form.items.paths(folder) if form.items else []
-    if form.items is not None and paths:
+    if form.items and (paths := form.items.paths(folder)):
         listed = catalogue_of(paths, form.items, folder, told, rows)
     else:
         listed = named_by_ids(rows, told)
     items: Mapping[str, Item] = {
-        key: _with_facts(item, facts.get(key)) for key, item in listed.items()
+        key: replace(item, attributes={**facts.get(key, {}), **item.attributes})
+        for key, item in listed.items()
     }
     items = with_tags(items, form.tags, folder)
     for join in form.joins:
@@ -76,9 +69,9 @@ def read(form: Description, folder: Path, told: Told) -> Content:
 
 def interactions(
     paths: Sequence[Path], part: Part, folder: Path, told: Told
-) -> tuple[Rows, dict[str, Item]]:
-    """The interactions of some files, and items with the facts that stand beside them."""
-    rows = table(paths, part, folder)
+) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
+    """The interactions of some files, and by item the facts that stand beside them."""
+    rows = part.read(paths, folder)
     for column, values in part.keep.items():
         rows = rows.only(rows.frame[column].astype(str).isin(list(values)).to_numpy())
     if part.unrated and "rating" in rows.frame:
@@ -144,8 +137,8 @@ def usual_scale(rows: Rows) -> Scale:
     return next(scale for scale in SCALES if scale.low <= low and high <= scale.high)
 
 
-def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Item]:
-    """Items with the most frequent value of each fact."""
+def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Mapping[str, Any]]:
+    """The most frequent value of each fact about an item, by item."""
     rows: dict[str, dict[str, Any]] = {}
     for name in part.facts.keys() & set(frame):
         known = frame[["item", name]][frame[name].notna() & (frame[name].astype(str) != "")]
@@ -153,13 +146,7 @@ def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Item]:
         most = counts.sort_values("count", ascending=False, kind="stable").drop_duplicates("item")
         for item, value in zip(most["item"], most[name], strict=True):
             rows.setdefault(str(item), {"item": item})[name] = value
-    return {key: item_of(row, part, {}, Path()) for key, row in rows.items()}
-
-
-def _with_facts(item: Item, facts: Item | None) -> Item:
-    if facts is None:
-        return item
-    return replace(item, attributes={**facts.attributes, **item.attributes})
+    return {key: item_of(row, part, {}, Path()).attributes for key, row in rows.items()}
 
 
 def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
@@ -167,7 +154,7 @@ def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
     paths = part.paths(folder)
     if not paths:
         return {}
-    rows = table(paths, part, folder)
+    rows = part.read(paths, folder)
     rows.refuse_repeats("user")
     frame = rows.frame.loc[:, [not str(name).startswith("-") for name in rows.frame]]
     for name, meanings in part.codes.items():

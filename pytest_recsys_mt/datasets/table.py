@@ -14,10 +14,9 @@ from pathlib import Path
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
-from pytest_recsys_mt.datasets.description import Description, Part, descriptions, own
-from pytest_recsys_mt.datasets.loading import Told, formats, found
+from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
+from pytest_recsys_mt.datasets.loading import Told, formats, missing
 from pytest_recsys_mt.datasets.packed import stem, suffix
-from pytest_recsys_mt.datasets.parts import TEXT, layout_of
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
@@ -156,35 +155,31 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(
             f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python"
         ) from problem
+    if not part.columns:
+        return
     meanings = [name for name in part.columns if name != "-"]
-    known = {*INTERACTIONS, "-"}
-    if part.columns and (
-        not {"user", "item"} <= set(meanings) <= known or len(set(meanings)) < len(meanings)
-    ):
+    once = len(set(meanings)) == len(meanings)
+    if not once or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
         raise DataError(
             f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
             f"time, each once; write '-' for other columns"
         )
-    if part.columns and suffix(path) not in TEXT:
+    if suffix(path) not in TEXT:
         raise DataError(f"{str(path)!r} has names for its columns, so leave columns= out")
 
 
 def _tell_what_is_not_read(header: Sequence[str], part: Part, rows: Rows, told: Told) -> None:
     """Tell of columns that may be meant as the ratings or the times, if there are none."""
-    frame = rows.frame
-    absent = {"rating": (*COUNTS, *LIKE_RATINGS), "time": LIKE_TIMES}
-    for meaning, words in absent.items():
-        known = (
-            frame["rating"].nunique() > 1
-            if meaning == "rating"
-            else frame["timestamp"].max() >= len(frame)
-        )
-        near = (
-            []
-            if known or part.columns
-            else [each for each in header if any(word in normal(each) for word in words)]
-        )
-        if near and near[0] not in (part.named.get("user"), part.named.get("item")):
+    if part.columns:
+        return
+    rated = rows.frame["rating"].nunique() > 1
+    timed = rows.frame["timestamp"].max() >= len(rows.frame)
+    for meaning, known, words in (
+        ("rating", rated, (*COUNTS, *LIKE_RATINGS)),
+        ("time", timed, LIKE_TIMES),
+    ):
+        near = [each for each in header if any(word in normal(each) for word in words)]
+        if near and not known and near[0] not in (part.named.get("user"), part.named.get("item")):
             told(
                 f"no column is the {meaning}; {near[0]!r} is not read, unless '?{meaning}={near[0]}' stands behind "
                 f"the path"
@@ -214,11 +209,6 @@ def is_table(path: Path) -> bool:
     return False
 
 
-def name_of(path: Path) -> str:
-    """The name of the dataset at a path."""
-    return path.resolve().name if path.is_dir() else stem(path)
-
-
 def headers(path: Path, part: Part | None = None) -> list[str]:
     """The names of the columns of a table; of JSON those of its first records."""
     if suffix(path) in parquet.SUFFIXES:
@@ -226,15 +216,13 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
     if suffix(path) in json_lines.SUFFIXES:
         first = islice(json_lines.records(path), 100)
         return list(dict.fromkeys(name for _, record in first for name in record))
-    return delimited.head(path, layout_of(path, part or Part()))[0]
+    return delimited.head(path, (part or Part()).text_layout(path))[0]
 
 
 def _fits(path: Path, form: Description) -> bool:
     """Whether a file holds the interactions of a format, and what else belongs to it stands beside."""
     part = form.interactions
-    if path not in part.paths(path.parent) or not all(
-        found(path.parent, file) for file in form.files
-    ):
+    if path not in part.paths(path.parent) or missing(path.parent, form.files):
         return False
     if part.columns or suffix(path) in json_lines.SUFFIXES:
         return True
@@ -271,15 +259,14 @@ def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
         for meaning, names in meanings.items()
         if not set(names).isdisjoint(present)
     }
+    meant = {name: name for name in present} | {name: meaning for meaning, name in named.items()}
     lists = {
-        name: " "
+        meant[name]: " "
         for name, header in zip(present, written, strict=True)
         if header.endswith(":token_seq") and name != named.get("title")
     }
-    meant = {header: meaning for meaning, header in named.items()}
     needed = next(iter(meanings))
-    others = {name: name for name in present if name not in meant}
-    lists = {meant.get(name, name): divider for name, divider in lists.items()}
+    others = {name: name for name in present if meant[name] == name}
     return Part(
         file=glob.escape(path.name),
         named={needed: meanings[needed], **others, **named},

@@ -12,6 +12,7 @@ from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 
+ISO = "ISO8601"
 FORMS = (
     "%Y/%m/%d %H:%M:%S",
     "%Y/%m/%d",
@@ -61,7 +62,7 @@ def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[
     form = form or _form(distinct, f"{str(rows.path)!r}: {column}")
     found = _parsed(distinct, form)
     wanted = f"a time in the form {form}"
-    if form == "ISO8601":
+    if form == ISO:
         wanted = "an ISO 8601 date (2001-01-31T12:00:00)"
         if pd.isna(found.iloc[0]):
             wanted += " or another form that is known; name the form, as in ?time_format=%d-%m-%y"
@@ -91,18 +92,19 @@ def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
 
 def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.int64]:
     sizes = np.abs(numbers[numbers != 0])
-    size = float(np.median(sizes)) if len(sizes) else 0.0
-    if len(sizes) and sizes.max() < SMALL:
+    if not len(sizes):
+        return numbers
+    if sizes.max() < SMALL:
         told(
             f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows"
         )
-    if len(sizes) and sizes.min() < UNITS[-1][0] <= sizes.max():
+    if sizes.min() < UNITS[-1][0] <= sizes.max():
         raise DataError(
             f"some times are seconds ({sizes.min():,}) and others milliseconds or less ({sizes.max():,}); write "
             f"all in one unit"
         )
     for least, unit, per_second in UNITS:
-        if size >= least:
+        if np.median(sizes) >= least:
             told(f"the column of times is in {unit}")
             return numbers // per_second
     return numbers
@@ -110,16 +112,12 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
 
 def _form(distinct: pd.Series[Any], where: str) -> str:
     """The one form that all texts have; ISO 8601 if that of the first, or if none is."""
-    if pd.notna(pd.to_datetime(distinct.iloc[0], format="ISO8601", utc=True, errors="coerce")):
-        return "ISO8601"
-    fitting = {
-        form: found
-        for form in FORMS
-        if (found := pd.to_datetime(distinct, format=form, utc=True, errors="coerce")).notna().all()
-    }
+    first = [form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()]
+    if not first or first[0] == ISO:
+        return ISO
+    fitting = {form: found for form in first if (found := _parsed(distinct, form)).notna().all()}
     if not fitting:  # some row is wrong, so go by the first
-        first = (form for form in FORMS if _reads(distinct.iloc[0], form))
-        return next(first, "ISO8601")
+        return first[0]
     form, *others = fitting
     for other in others:
         if not fitting[form].equals(fitting[other]):
@@ -128,10 +126,6 @@ def _form(distinct: pd.Series[Any], where: str) -> str:
                 f"row decides it; add '?time_format={form}' or '?time_format={other}' to the path"
             )
     return form
-
-
-def _reads(text: str, form: str) -> bool:
-    return bool(pd.notna(pd.to_datetime(text, format=form, errors="coerce")))
 
 
 def _dated(rows: Rows, column: str, times: pd.Series[Any], wanted: str) -> npt.NDArray[np.int64]:

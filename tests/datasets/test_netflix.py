@@ -76,7 +76,8 @@ def test_blocks_of_ratings_are_joined_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_recsys_mt.datasets.netflix._BLOCK", 1)
-    files.write(tmp_path, {"movie_titles.txt": TITLES, "combined_data_1.txt": COMBINED})
+    combined = {f"combined_data_{film}.txt": f"{film}:\n{text}" for film, text in RATINGS.items()}
+    files.write(tmp_path, {"movie_titles.txt": TITLES, **combined})
     assert rows(load(tmp_path)) == EXPECTED
 
 
@@ -110,6 +111,7 @@ def test_names_and_years_join_a_list_of_titles_and_posters(tmp_path: Path) -> No
         ("combined_data_1.txt", "1:\n6,3\n", "line 2: '6,3'"),
         ("combined_data_1.txt", "6,3,2005-09-06\n", "line 1: '6,3,2005-09-06' is not a film"),
         ("combined_data_1.txt", "1:\n6,3,2005-09-06\n6,4,2005-09-07\n", "line 3: user '6' has"),
+        ("combined_data_1.txt", "1:\n6,3,2005-09-06\n6,4,2005-09-07", "line 3: user '6' has"),
         ("combined_data_1.txt", "1:\n\n4:\n6,3,2005-09-06\n", "line"),
         ("combined_data_1.txt", "1:\n7,1,2005-09-06\n9:\n6,3,2005-09-06\n", "line 4: item '9' is"),
         ("combined_data_1.txt", "1:\n6,7,2005-09-06\n", "line 2: rating 7 is outside"),

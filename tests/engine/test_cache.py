@@ -425,7 +425,9 @@ def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder:
         asked = subject(model, "slowly", "person")
         assert isinstance(asked, TextSubject)
         calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
-        done += [str(each["text"]) for each in Executor(cache, "auto", "run").execute(asked, calls)]
+        done += [
+            str(each.get("text")) for each in Executor(cache, "auto", "run").execute(asked, calls)
+        ]
         cache.close()
 
     answers: list[list[str]] = [[], []]

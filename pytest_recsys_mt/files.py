@@ -124,7 +124,12 @@ def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
     number = int(numbered[1]) if numbered else _OPEN_ALREADY.get(name)
     sys.stdout.flush()  # what was said before comes before
-    with open(path if number is None else os.dup(number), "w", encoding="utf-8") as stream:
+    if number is None:  # without waiting: a pipe that nobody reads would hold the run for ever
+        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(handle, True)
+    else:
+        handle = os.dup(number)
+    with open(handle, "w", encoding="utf-8") as stream:
         yield stream
 
 

@@ -13,11 +13,16 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+import pytest
+
 from pytest_recsys_mt.calls.unharmed import unharmed
 from pytest_recsys_mt.errors import RecommenderError
 
 HANGS = 3
 """After this many calls in a row without an answer in time, a recommender is asked no more."""
+
+OUTCOMES = (pytest.skip.Exception, pytest.xfail.Exception, pytest.fail.Exception)
+"""What skips or fails a test: a recommender could so leave out a promise that it breaks."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,8 +49,14 @@ class Patience:
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `function` returns; a `NoAnswerError` if it takes too long, or earlier calls did."""
-        with unharmed():
-            return self._call(function, *args, **kwargs)
+        try:
+            with unharmed():
+                return self._call(function, *args, **kwargs)
+        except OUTCOMES as error:
+            raise RecommenderError(
+                f"it ended the test ({type(error).__name__}: {error}), which only a test may; what it cannot answer is "
+                f"raised as pytest_recsys_mt.NotApplicable"
+            ) from error
 
     def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._seconds is None:

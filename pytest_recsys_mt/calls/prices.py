@@ -118,7 +118,7 @@ def _price(table: Any, name: str, where: str) -> Price:
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
             f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
-            f'you like): ["{name}"] input = 2.5, output = 10; got {table!r}'
+            f'you like): ["{name}"] input = 2.5, output = 10; got {repr(table)[:200]}'
         )
     cached = numbers.get("cached_input")
     return Price(

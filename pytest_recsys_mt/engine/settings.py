@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 
 
 def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
-
-
-def _own_path(text: str | None) -> Path | None:
     return None if text is None else expanded(text)
 
 
@@ -334,7 +330,7 @@ class Settings:
         "FILE",
         in_ini=False,
         asks_report=True,
-        make=_own_path,
+        make=_path,
     )
     policy: Policy | None = option(
         "policy",
@@ -387,7 +383,7 @@ class Settings:
         "FILE",
         in_ini=False,
         reproduced=False,
-        make=_own_path,
+        make=_path,
     )
     limits: Limits = setting(
         Option(
@@ -415,7 +411,7 @@ class Settings:
         "prices",
         "TOML file with prices of models, in USD per million tokens",
         "FILE",
-        make=_own_path,
+        make=_path,
     )
     error_limit: float = option(
         "error-limit",

@@ -141,14 +141,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(config.stash[SHOWING], "recsys_mt_showing")
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
-    if settings.plan:
-        from pytest_recsys_mt.plugin.planning import Planning
-
-        config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[BASELINE] = preflight(config, settings)
     config.stash[UNENDED] = settings.json is not None and never_ended(settings.json)
+    if settings.plan:
+        from pytest_recsys_mt.plugin.planning import Planning
+
+        config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
     on_worker = hasattr(config, "workerinput")
     if settings.json is not None or settings.html is not None:
         from pytest_recsys_mt.plugin.interruptions import Interruptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,7 @@ def named(option: str, value: object) -> Iterator[None]:
 
 def preflight(config: pytest.Config, settings: Settings) -> Document | None:
     """Check what the command line names, before any test is collected; returns the record to compare with, if any."""
-    for name, path in (("json", settings.json), ("html", settings.html)):
-        if path is not None:
-            check_writable(f"--recsys-{name}", path)
+    check_outputs(settings, config.getoption("xmlpath", None))
     if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
         return None
     baseline = None
@@ -66,17 +65,54 @@ def preflight(config: pytest.Config, settings: Settings) -> Document | None:
     return baseline
 
 
-def check_writable(option: str, path: Path) -> None:
-    """Check that a file can be written at `path`, now rather than at the end of the run."""
-    try:
-        place = path
-        if is_replaced(path):
-            place = Path(os.path.realpath(path)).parent
-            place.mkdir(parents=True, exist_ok=True)
-        if not os.access(place, os.W_OK):
-            raise PermissionError(0, f"{str(place)!r} cannot be written to; name a file to write")
-    except OSError as error:
-        raise pytest.UsageError(f"{option}={str(path)!r}: {error.strerror}") from error
+OURS = {
+    "--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt',
+    "--recsys-html": rb"\s*<!doctype html",
+}
+"""How the files begin that an earlier run wrote with an option."""
+
+
+def check_outputs(settings: Settings, junit: str | None) -> None:
+    """Check, now rather than at the end of the run, that files can be written, and that none takes the place of another.
+
+    The baseline would be lost to a run that fails the comparison, so that the same run would pass the next time.
+    """
+    taken = {
+        os.path.realpath(path): option
+        for option, path in (("--recsys-baseline", settings.baseline), ("--junitxml", junit))
+        if path is not None
+    }
+    for option, path in (("--recsys-json", settings.json), ("--recsys-html", settings.html)):
+        if path is None:
+            continue
+        try:
+            reason = _obstacle(path, option, taken)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if reason:
+            raise pytest.UsageError(f"{option}={str(path)!r}: {reason}")
+
+
+def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
+    """Why nothing can be written at `path`, or should be; empty if it can."""
+    if path.name.startswith("--"):
+        return f"that is an option; give {option} the name of a file"
+    if not is_replaced(path):
+        return "" if os.access(path, os.W_OK) else "it cannot be written to; name a file to write"
+    real = os.path.realpath(path)
+    if real in taken:
+        return f"it is the file of {taken[real]}, which would be lost; name another file"
+    taken[real] = option
+    if path.is_file():
+        with path.open("rb") as stream:
+            begins = stream.read(200)
+        if begins and not re.match(OURS[option], begins, re.IGNORECASE):
+            return f"there is a file that {option} did not write; remove it, or name another file"
+    folder = Path(real).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        return f"{str(folder)!r} cannot be written to; name a file to write"
+    return ""
 
 
 def check_prices(settings: Settings) -> None:

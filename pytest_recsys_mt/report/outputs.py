@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,7 @@ from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.sanitize import clean
+from pytest_recsys_mt.sanitize import clean, one_line
 
 
 def record_at(path: Path) -> Document:
@@ -23,6 +24,23 @@ def record_at(path: Path) -> Document:
         return cast("Document", clean(record_in(path)))
     except PolicyError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
+
+
+@contextmanager
+def told_as_data(what: str, *further: type[Exception]) -> Iterator[None]:
+    """Turn what a damaged record makes of the code inside into a `DataError` that begins with `what`."""
+    kinds: tuple[type[Exception], ...] = (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        *further,
+    )
+    try:
+        yield
+    except kinds as error:
+        raise DataError(f"{what}: {type(error).__name__}: {one_line(str(error))[:200]}") from error
 
 
 def require_output(output: Path | None, endings: Collection[str], records: Sequence[Path]) -> None:

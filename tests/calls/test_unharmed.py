@@ -2,10 +2,12 @@
 
 import resource
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from pytest_recsys_mt.calls.patience import Patience
+from pytest_recsys_mt.errors import RecommenderError
 
 
 @pytest.mark.parametrize("seconds", [None, 5.0], ids=["in this thread", "in one of its own"])
@@ -23,3 +25,9 @@ def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) ->
     assert (sys.stdout, sys.stderr, resource.getrlimit(resource.RLIMIT_NOFILE)) == before
     assert not sys.stdout.closed
     assert not sys.stderr.closed
+
+
+@pytest.mark.parametrize("end", [pytest.skip, pytest.xfail, pytest.fail])
+def test_no_recommender_ends_a_test(end: Callable[[str], None]) -> None:
+    with pytest.raises(RecommenderError, match=r"it ended the test \(\w+: not today\)"):
+        Patience(None).call(end, "not today")

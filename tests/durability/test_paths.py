@@ -46,8 +46,12 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    put(pipe)
-    reader.join(10)
+    while not read:
+        try:
+            put(pipe)
+        except DataError:  # nobody reads yet
+            time.sleep(0.01)
+        reader.join(0.2)
     assert read == ["new"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     with pytest.raises(DataError, match="'/dev/full' cannot be written: No space left"):
@@ -162,3 +166,39 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess(*RUN)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert len(result.errlines) < 5
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--recsys-json=b.json", "--recsys-baseline=b.json"), "it is the file of --recsys-baseline, which would be lost"),
+        (("--recsys-json=a", "--recsys-html=./a"), "--recsys-html='a': it is the file of --recsys-json"),
+        (("--recsys-json=a", "--junitxml=a"), "it is the file of --junitxml"),
+        (("--recsys-json=recsys.toml",), "there is a file that --recsys-json did not write"),
+        (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
+        (("--recsys-json=--recsys-html",), "that is an option; give --recsys-json the name of a file"),
+    ],
+)  # fmt: skip
+def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(
+    pytester: pytest.Pytester, options: tuple[str, ...], said: str
+) -> None:
+    for name, text in {"recsys.toml": "[gate]\n", "b.json": '{"schema": "recsys-mt/9"}'}.items():
+        (pytester.path / name).write_text(text)
+    before = {path.name: path.read_text() for path in pytester.path.iterdir()}
+    result = pytester.runpytest_inprocess(*RUN, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert said in str(result.stderr)
+    assert {path.name: path.read_text() for path in pytester.path.iterdir()} == before
+
+
+def test_a_pipe_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="cannot be written: No such device or address"):
+        put(tmp_path / "pipe")
+
+
+def test_prices_that_cannot_be_read_end_a_plan_too(pytester: pytest.Pytester) -> None:
+    (pytester.path / "p.toml").write_text("x = '" + "1" * 100_000 + "'")
+    result = pytester.runpytest_inprocess(*RUN, "--recsys-plan", "--recsys-prices=p.toml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert len(str(result.stderr)) < 1000

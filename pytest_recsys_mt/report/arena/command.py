@@ -10,7 +10,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.arena.tables import Cell, Table, tables_of
 from pytest_recsys_mt.report.html.page import source_of
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
 from pytest_recsys_mt.sanitize import one_line
 
 ENDINGS = (".html", ".md")
@@ -31,7 +31,9 @@ def write_arena(record: Path, output: Path | None) -> None:
         DataError: If the record cannot be read or has no arena, or the file cannot be written.
     """
     require_output(output, ENDINGS, [record])
-    tables = tables_of(record_at(record))
+    document = record_at(record)
+    with told_as_data(f"{str(record)!r} is not a record as --recsys-json writes it"):
+        tables = tables_of(document)
     if not tables:
         raise DataError(
             f"{str(record)!r} has no verdict of an arena; run pytest --pyargs "

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
+from pytest_recsys_mt.report.outputs import told_as_data
 from pytest_recsys_mt.sanitize import clean, sanitize
 
 if TYPE_CHECKING:
@@ -96,9 +96,11 @@ def render(document: Mapping[str, object]) -> str:
         MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
+    from jinja2 import UndefinedError
+
     from pytest_recsys_mt.report.html.page import contents_of
 
-    with told_as_data("this is not a record as --recsys-json writes it"):
+    with told_as_data("this is not a record as --recsys-json writes it", UndefinedError):
         return fill("report.html.j2", contents_of(clean(document)))
 
 
@@ -110,14 +112,16 @@ def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
         MissingExtraError: If the libraries that draw the report are not installed.
     """
     require_html()
+    from jinja2 import UndefinedError
+
     from pytest_recsys_mt.report.html.cards import cards_of
     from pytest_recsys_mt.report.html.trend import contents_of
 
     cleaned = [(sanitize(name), clean(document)) for name, document in records]
     for name, document in cleaned:
-        with told_as_data(f"{name!r} is not a record as --recsys-json writes it"):
+        with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):
             cards_of(document)
-    with told_as_data("these are not records as --recsys-json writes them"):
+    with told_as_data("these are not records as --recsys-json writes them", UndefinedError):
         return fill("trend.html.j2", contents_of(cleaned))
 
 
@@ -146,17 +150,6 @@ def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
         for board in boards
     ]
     return fill("leaderboard.html.j2", {"boards": contents})
-
-
-@contextmanager
-def told_as_data(what: str) -> Iterator[None]:
-    """Turn what a damaged record makes of the code inside into a `DataError` that begins with `what`."""
-    from jinja2 import UndefinedError
-
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, UndefinedError) as error:
-        raise DataError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def fill(template: str, contents: Mapping[str, object]) -> str:

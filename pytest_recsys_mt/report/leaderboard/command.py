@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_recsys_mt.report.html.page import render_leaderboard
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.written import comma_separated, latex, markdown
-from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
 
 
 def write_leaderboard(
@@ -21,9 +21,11 @@ def write_leaderboard(
         DataError: If a record cannot be read or shown, or the file cannot be written.
     """
     require_output(output, _FORMATS, records)
-    boards = boards_of([(str(path), record_at(path)) for path in records], suite)
-    as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
-    text = _FORMATS[".md" if output is None else output.suffix](boards, models_as_rows=as_rows)
+    documents = [(str(path), record_at(path)) for path in records]
+    with told_as_data("these are not records as --recsys-json writes them"):
+        boards = boards_of(documents, suite)
+        as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
+        text = _FORMATS[".md" if output is None else output.suffix](boards, models_as_rows=as_rows)
     put_out(text, output, "leaderboard")
 
 

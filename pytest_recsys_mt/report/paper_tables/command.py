@@ -15,7 +15,7 @@ from pytest_recsys_mt.report.leaderboard.written import (
     latex_table,
 )
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, record_at, require_output
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.paper_tables.filling import Filled, agreements, filled
 from pytest_recsys_mt.sanitize import one_line
@@ -33,19 +33,20 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         known = ", ".join(table.name for table in tables)
         raise DataError(f"the suite {suite!r} has no table {name!r}; its tables are {known}")
     documents = [record_at(path) for path in records]
-    _require_alike(records, documents)
-    data = one_line(str(documents[0]["data"]))
-    rows: list[Row] = [
-        row for document in documents for row in document["results"] if row["suite"] == suite
-    ]
-    wanted = [table for table in tables if name in ("", table.name)]
-    found = [each for each in (filled(table, rows) for table in wanted) if each is not None]
-    if not found:
-        runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
-        raise DataError(
-            f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
-        )
-    text = _WRITERS[".md" if output is None else output.suffix](found, data)
+    with told_as_data("these are not records as --recsys-json writes them"):
+        _require_alike(records, documents)
+        data = one_line(str(documents[0]["data"]))
+        rows: list[Row] = [
+            row for document in documents for row in document["results"] if row["suite"] == suite
+        ]
+        wanted = [table for table in tables if name in ("", table.name)]
+        found = [each for each in (filled(table, rows) for table in wanted) if each is not None]
+        if not found:
+            runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
+            raise DataError(
+                f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
+            )
+        text = _WRITERS[".md" if output is None else output.suffix](found, data)
     put_out(text, output, f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
 
 

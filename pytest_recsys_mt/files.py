@@ -77,7 +77,7 @@ def is_replaced(path: Path) -> bool:
         _require_parent(path)
         return True
     if stat.S_ISDIR(kind):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder; name a file to write")
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
     # What the shell sends to a file has its place there, which a new file would lose.
     return stat.S_ISREG(kind) and not str(path.absolute()).startswith(_NOT_FOR_FILES)
 
@@ -85,7 +85,7 @@ def is_replaced(path: Path) -> bool:
 def _require_parent(path: Path) -> None:
     real = Path(os.path.realpath(path))
     if str(real).startswith(_NOT_FOR_FILES):
-        raise FileNotFoundError(errno.ENOENT, "there is no such device; name a file to write")
+        raise FileNotFoundError(errno.ENOENT, "there is no such device")
     missing = [folder for folder in real.parents if not folder.exists()]
     if not missing:
         return

@@ -90,28 +90,28 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
         except OSError as error:
             reason = error.strerror or str(error)
         if reason:
-            raise pytest.UsageError(f"{option}={str(path)!r}: {reason}")
+            raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
 
 
 def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
     """Why nothing can be written at `path`, or should be; empty if it can."""
     if path.name.startswith("--"):
-        return f"that is an option; give {option} the name of a file"
+        return "that is an option"
     if not is_replaced(path):
-        return "" if os.access(path, os.W_OK) else "it cannot be written to; name a file to write"
+        return "" if os.access(path, os.W_OK) else "it cannot be written to"
     real = os.path.realpath(path)
     if real in taken:
-        return f"it is the file of {taken[real]}, which would be lost; name another file"
+        return f"it is the file of {taken[real]}, which would be lost"
     taken[real] = option
     if path.is_file():
         with path.open("rb") as stream:
             begins = stream.read(200)
         if begins and not re.match(OURS[option], begins, re.IGNORECASE):
-            return f"there is a file that {option} did not write; remove it, or name another file"
+            return f"there is a file that {option} did not write, and would replace"
     folder = Path(real).parent
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
-        return f"{str(folder)!r} cannot be written to; name a file to write"
+        return f"{str(folder)!r} cannot be written to"
     return ""
 
 

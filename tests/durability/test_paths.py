@@ -176,7 +176,7 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
         (("--recsys-json=a", "--junitxml=a"), "it is the file of --junitxml"),
         (("--recsys-json=recsys.toml",), "there is a file that --recsys-json did not write"),
         (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
-        (("--recsys-json=--recsys-html",), "that is an option; give --recsys-json the name of a file"),
+        (("--recsys-json=--recsys-html",), "that is an option; name a file to write"),
     ],
 )  # fmt: skip
 def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from pytest_recsys_mt.datasets import films, json_lines
+from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.loading import Told
-from pytest_recsys_mt.datasets.packed import stem, suffix
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item

@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.packed import most, opened
+from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import WANTED, Column, Kind, Rows, match
 from pytest_recsys_mt.errors import DataError
 

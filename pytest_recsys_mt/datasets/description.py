@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.loading import found, missing
-from pytest_recsys_mt.datasets.packed import opened, suffix
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import content_of, toml_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.packed import most, opened
+from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.errors import DataError
 

@@ -104,7 +104,7 @@ def load(
     path, given = place(source)
     if path is None:
         raise DataError(unknown(source))
-    from pytest_recsys_mt.datasets import packed, recordings, table
+    from pytest_recsys_mt.datasets import archives, recordings, table
 
     if path.is_dir() and not given and (form := _format(path)):
         content = form.read(path, told)
@@ -113,7 +113,7 @@ def load(
         if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
             return recordings.load(file, file.stem)
         content = table.load(file, given, told)
-    name = path.resolve().name if path.is_dir() else packed.stem(path)
+    name = path.resolve().name if path.is_dir() else archives.stem(path)
     dataset = made(name, content, repeats, told)
     told(summary(path, dataset))
     return dataset

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
-from pytest_recsys_mt.datasets.packed import stem, suffix
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError

@@ -154,8 +154,8 @@ class Dataset:
     def histories(self) -> Mapping[str, tuple[Rating, ...]]:
         """Every user's interactions, oldest first, by user in the order of their names."""
         rows: dict[str, list[Rating]] = {}
-        columns = (self.interactions[column] for column in COLUMNS)
-        for user, item, rating, timestamp in zip(*columns, strict=True):
+        cells = self.interactions[list(COLUMNS)].itertuples(index=False)
+        for user, item, rating, timestamp in cells:
             rows.setdefault(user, []).append(
                 Rating(self.items[item], float(rating), int(timestamp))
             )

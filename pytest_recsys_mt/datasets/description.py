@@ -93,9 +93,8 @@ class Part:
     def layout(self) -> tuple[Column, ...]:
         """The columns: all in their order if there is no header, else those that have a name."""
         if self.columns:
-            places = enumerate(self.columns)
-            plain = [_column(f"-{at}" if name == "-" else name) for at, name in places]
-            return (*plain, *(_column(flag) for flag in self.flag_columns))
+            names = [f"-{at}" if name == "-" else name for at, name in enumerate(self.columns)]
+            return tuple(map(_column, [*names, *self.flag_columns]))
         needed = {"user", "item", "tag", *self.keep, *self.required}
         named = {**self.named, **{name: name for name in self.keep}, **self.facts}
         return tuple(

@@ -30,12 +30,8 @@ TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
 
 def _layout(**columns: Kind) -> Layout:
-    return Layout(
-        tuple(Column(name, kind) for name, kind in columns.items()),
-        "\t",
-        header=False,
-        quoted=False,
-    )
+    listed = tuple(Column(name, kind) for name, kind in columns.items())
+    return Layout(listed, "\t", header=False, quoted=False)
 
 
 _NEWS = _layout(

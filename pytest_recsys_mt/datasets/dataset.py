@@ -117,9 +117,7 @@ class Dataset:
         if (codes < 0).any():
             raise DataError(f"dataset {self.name!r} has interactions without {column}")
         order = names.argsort()
-        ranks = np.empty(len(names), dtype=np.int64)
-        ranks[order] = np.arange(len(names))
-        return ranks[codes], names.take(order)
+        return order.argsort()[codes], names.take(order)
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:

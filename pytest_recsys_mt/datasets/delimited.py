@@ -99,7 +99,7 @@ def read(path: Path, layout: Layout) -> Rows:
         _explain(path, layout, width, columns)
     # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
     sound = isinstance(frame.index, pd.RangeIndex)
-    if sound and not layout.ragged and _DTYPES[columns.get(width - 1, _TEXT).kind] == "str":
+    if sound and not layout.ragged and dtypes[str(width - 1)] in ("str", "category"):
         sound = all(len(row) == width for _, row in _walk(path, layout))
     numbers = [str(at) for at, column in columns.items() if column.kind == "number"]
     finite = np.isfinite(frame[numbers]).all(axis=None)
@@ -110,9 +110,6 @@ def read(path: Path, layout: Layout) -> Rows:
     frame = frame[[str(position) for position in columns]]
     frame.columns = pd.Index([column.name for column in columns.values()])
     return Rows(path, frame, lambda row: f"line {_line(path, layout, row)}")
-
-
-_TEXT = Column("", "text")
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:

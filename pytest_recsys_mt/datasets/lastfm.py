@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets import films
+from pytest_recsys_mt.datasets.catalogue import frequent_tags
 from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.loading import Format, Told
 from pytest_recsys_mt.datasets.reading import Content
@@ -107,9 +107,7 @@ def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
     texts.refuse_repeats("tag")
     named = texts.frame.set_index("tag")["text"]
     known = tagged.frame[tagged.frame["tag"].isin(named.index)]
-    return films.frequent_tags(
-        pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)})
-    )
+    return frequent_tags(pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)}))
 
 
 FORMATS = (

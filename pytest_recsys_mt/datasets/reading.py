@@ -83,10 +83,8 @@ def interactions(
         rows = rows.only(~rows.frame["rating"].isin(list(part.unrated)).to_numpy())
         if dropped := before - len(rows.frame):
             none = " or ".join(f"{value:g}" for value in part.unrated)
-            rows_are = (
-                "row without a rating ({}) is" if dropped == 1 else "rows without a rating ({}) are"
-            )
-            told(f"{dropped:,} {rows_are.format(none)} left out")
+            row, verb = ("row", "is") if dropped == 1 else ("rows", "are")
+            told(f"{dropped:,} {row} without a rating ({none}) {verb} left out")
     frame = rows.frame
     if frame.empty:
         raise DataError(f"{str(rows.path)!r} holds no interactions")
@@ -211,13 +209,9 @@ def summary(path: Path, dataset: Dataset) -> str:
         only = frame["rating"].iloc[0]
         ratings = "no ratings" if only == 1 else f"every rating is {only:g}"
     first, last = (_day(int(at)) for at in (frame["timestamp"].min(), frame["timestamp"].max()))
-    times = (
-        f"from {first} to {last}"
-        if first
-        else f"until {last}"
-        if last
-        else "in the order of the file"
-    )
+    times = f"until {last}" if last else "in the order of the file"
+    if first:
+        times = f"from {first} to {last}"
     return (
         f"{path.name} has {frame['user'].nunique():,} users, {len(dataset.items):,} items and {len(frame):,} "
         f"interactions, {times}; {ratings}, on the scale {scale.low:g} to {scale.high:g}"

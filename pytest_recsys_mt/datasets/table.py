@@ -85,14 +85,11 @@ def _options(
     items: str | None = None,
 ) -> tuple[Part, str, str | None]:
     """What stands behind the question mark of a path: a description of the table, its scale, and its catalogue."""
-    given = {"user": user, "item": item, "rating": rating, "time": time}
-    named = {
-        meaning: (INTERACTIONS[meaning] if header is None else header)
-        for meaning, header in given.items()
-    }
+    headers = {"user": user, "item": item, "rating": rating, "time": time}
+    given = {meaning: header for meaning, header in headers.items() if header is not None}
     part = Part(
-        named=named,
-        required=[meaning for meaning, header in given.items() if header is not None],
+        named={**INTERACTIONS, **given},
+        required=list(given),
         columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
         sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
         encoding=encoding,
@@ -148,7 +145,6 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
 
 
 def _check(path: Path, part: Part) -> None:
-    """Check the options behind a path."""
     try:
         codecs.lookup(part.encoding)
     except LookupError as problem:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.delimited import Layout, read
@@ -108,9 +109,7 @@ def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
     return found.assign(clicked=True, shown=-1)
 
 
-def _shown(
-    rows: Rows, items: Mapping[str, Item], times: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> pd.DataFrame:
+def _shown(rows: Rows, items: Mapping[str, Item], times: npt.NDArray[np.int64]) -> pd.DataFrame:
     """What the impressions showed, and what of it was clicked."""
     found = _entries(rows, "impressions")
     # Only distinct entries are parsed one by one: millions of entries name thousands of news.

@@ -181,7 +181,9 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     """The dataset; `told` hears of rows that repeat a user and an item.
 
     Raises:
-        DataError: As `checked`.
+        DataError: For the first row that names an item outside the catalogue, has a rating off the
+            scale, or repeats a user and an item that is refused; the text names the file and the
+            line.
     """
     rows, scale = content.rows, content.scale
     rated = rows.frame["rating"].nunique() > 1
@@ -189,7 +191,7 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     if repeats == "count" and rated:
         repeats = "refuse"  # a count would replace what users said
         remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
-    kept = checked(rows, content.items, scale, repeats, remedy)
+    kept = _checked(rows, content.items, scale, repeats, remedy)
     if dropped := len(rows.frame) - len(kept):
         verb = "repeat" if dropped > 1 else "repeats"
         how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
@@ -223,18 +225,12 @@ def _day(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}" if 10**8 < seconds < 2.5e11 else ""
 
 
-def checked(
+def _checked(
     rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
 ) -> pd.DataFrame:
-    """The interactions of a file without repeats, ready for a `Dataset`: users and items are
-    categoricals of their ids as text.
+    """The interactions without repeats; users and items are categoricals of their ids as text.
 
     `remedy` is the end of the error about the first repeat.
-
-    Raises:
-        DataError: For the first row that names an item outside the catalogue, has a rating off the
-            scale, or repeats a user and an item that is refused; the text names the file and the
-            line.
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):

@@ -133,7 +133,6 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
     """
     found: dict[int, Column] = {}
     for column in columns:
-        taken = {header[place]: found[place].name for place in found}
         names = column.aliases or (normal(column.name),)
         places = [place for place, name in enumerate(header) if normal(name) in names]
         if len(places) > 1:
@@ -146,9 +145,9 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
                 f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}"
             )
-        if places and (other := taken.get(header[places[0]])):
+        if places and (other := found.get(places[0])):
             raise DataError(
-                f"{where}: the header {header[places[0]]!r} means {other!r} and {column.name!r}; name another one"
+                f"{where}: the header {header[places[0]]!r} means {other.name!r} and {column.name!r}; name another one"
             )
         found |= dict.fromkeys(places, column)
     return found

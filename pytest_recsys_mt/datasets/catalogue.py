@@ -212,9 +212,6 @@ def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     """
     cleaned = pd.DataFrame({"item": tags["item"], "tag": tags["tag"].str.strip().str.lower()})
     counts = cleaned[cleaned["tag"] != ""].groupby(["item", "tag"], observed=True).size()
-    ordered = counts.reset_index(name="count").sort_values(
-        ["item", "count", "tag"], ascending=[True, False, True]
-    )
-    kept = ordered.groupby("item", observed=True).head(MAX_TAGS)
-    of_items = kept.groupby(kept["item"].astype(str), sort=False)["tag"]
-    return {str(item): tuple(listed) for item, listed in of_items}
+    ordered = counts.sort_values(ascending=False, kind="stable").reset_index()
+    of_items = ordered.groupby("item", observed=True)["tag"]
+    return {str(item): tuple(listed[:MAX_TAGS]) for item, listed in of_items}

@@ -48,8 +48,6 @@ KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "ti
 """Of the columns that are no texts."""
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
 """Endings of delimited files."""
-RENAMED = {"time": "timestamp"}
-"""Meanings that have another name in a `Dataset`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +166,7 @@ def _fits(value: object, hint: Any) -> bool:
 
 
 def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
-    name = RENAMED.get(name, name)
+    name = "timestamp" if name == "time" else name  # as in a `Dataset`
     kind = "integer" if ": " in name else KINDS.get(name, "value")
     return Column(name, kind, tuple(map(normal, headers)), required)
 

@@ -105,9 +105,8 @@ def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
 def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
     texts = read(path, _TAGS)
     texts.refuse_repeats("tag")
-    named = texts.frame.set_index("tag")["text"]
-    known = tagged.frame[tagged.frame["tag"].isin(named.index)]
-    return frequent_tags(pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)}))
+    named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
+    return frequent_tags(named.assign(tag=named["text"]))
 
 
 FORMATS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -122,6 +123,7 @@ def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
     return Rows(folder, frame, place)
 
 
+@cache
 def normal(header: str) -> str:
     """A header for comparison: lower case, without spaces, hyphens, underscores and RecBole's type."""
     return "".join(c for c in _TYPE.sub("", header).casefold() if c not in " -_\t")

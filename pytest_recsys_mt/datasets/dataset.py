@@ -22,9 +22,6 @@ from pytest_recsys_mt.requests import Item, Rating, Scale
 
 COLUMNS = ("user", "item", "rating", "timestamp")
 
-COPIES_ON_WRITE = 3
-"""The version of pandas from which on a shallow copy of a table is one of its own."""
-
 
 @dataclass(frozen=True)
 class Dataset:
@@ -171,7 +168,7 @@ class Dataset:
         From pandas 3 on, no data are copied until somebody does.
         """
         other = copy.copy(self)
-        deep = int(pd.__version__.partition(".")[0]) < COPIES_ON_WRITE
+        deep = int(pd.__version__.partition(".")[0]) < 3
         object.__setattr__(other, "interactions", self.interactions.copy(deep=deep))
         return other
 

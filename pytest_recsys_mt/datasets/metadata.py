@@ -20,8 +20,6 @@ from pytest_recsys_mt.requests import Item
 
 _ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")  # a title in lower case in MovieLens's notation
 
-_FACTS = ("directors", "cast", "genres")
-
 
 def imdb_id(number: int) -> str:
     """An IMDb identifier from its number in ``links.csv``: ``tt0114709``."""
@@ -74,6 +72,7 @@ def _joined(item: Item, facts: Mapping[str, Any] | None) -> Item:
 
 @cache
 def _table() -> tuple[Item, ...]:
+    facts = ("directors", "cast", "genres")
     path = Path(__file__).parent / "data" / "films.csv.xz"
     with lzma.open(path, "rt", encoding="utf-8", newline="") as lines:
         return tuple(
@@ -81,7 +80,7 @@ def _table() -> tuple[Item, ...]:
                 row["imdb"],
                 row["title"],
                 int(row["year"]),
-                {name: tuple(row[name].split("|")) for name in _FACTS if row[name]},
+                {name: tuple(row[name].split("|")) for name in facts if row[name]},
             )
             for row in csv.DictReader(lines)
         )

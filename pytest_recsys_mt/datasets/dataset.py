@@ -151,9 +151,8 @@ class Dataset:
         rows: dict[str, list[Rating]] = {}
         cells = self.interactions[list(COLUMNS)].itertuples(index=False)
         for user, item, rating, timestamp in cells:
-            rows.setdefault(user, []).append(
-                Rating(self.items[item], float(rating), int(timestamp))
-            )
+            known = Rating(self.items[item], float(rating), int(timestamp))
+            rows.setdefault(user, []).append(known)
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def replace(self, **changes: Any) -> Dataset:

@@ -51,9 +51,8 @@ def with_links(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     links = read(folder / "links.csv", Layout(columns))
     links.refuse_repeats("item")
     pairs = links.frame.itertuples(index=False)
-    return metadata.with_metadata(
-        items, {str(item): metadata.imdb_id(imdb) for item, imdb in pairs}
-    )
+    known = {str(item): metadata.imdb_id(imdb) for item, imdb in pairs}
+    return metadata.with_metadata(items, known)
 
 
 def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:

@@ -78,9 +78,8 @@ def _catalogue(path: Path) -> dict[str, Item]:
     news.refuse_repeats("item")
     items = {}
     for key, category, subcategory, title, abstract, *_ in news.frame.itertuples(index=False):
-        attributes: dict[str, object] = {
-            "categories": tuple(filter(None, (category.strip(), subcategory.strip())))
-        }
+        categories = tuple(filter(None, (category.strip(), subcategory.strip())))
+        attributes: dict[str, object] = {"categories": categories}
         if abstract.strip():
             attributes["abstract"] = abstract.strip()
         items[key] = Item(key, title.strip(), None, attributes)
@@ -151,9 +150,7 @@ def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[
     shown = frame[frame["shown"] >= 0]
     clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
     latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]
-    offered = shown.merge(latest, on=["user", "timestamp", "shown"]).drop_duplicates(
-        ["user", "item"]
-    )
+    offered = shown.merge(latest).drop_duplicates(["user", "item"])
     return {
         str(user): tuple(items[key] for key in listed)
         for user, listed in offered.groupby("user")["item"]

@@ -93,9 +93,8 @@ def interactions(
     times: Any = np.arange(len(frame))
     if "timestamp" in frame:
         times = unix_seconds(rows, "timestamp", part.time_format, told)
-    ratings = frame.get("rating", 1.0)
-    rows = replace(rows, frame=frame.assign(rating=ratings, timestamp=times))
-    return rows, _facts(frame, part)
+    whole = frame.assign(rating=frame.get("rating", 1.0), timestamp=times)
+    return replace(rows, frame=whole), _facts(frame, part)
 
 
 def _tell_of_odd_ids(column: pd.Series[Any], told: Told) -> None:

@@ -63,7 +63,7 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 def _ratings(folder: Path) -> Rows:
     files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))))
-    # To parse each of many small files alone would take a hundred times as long.
+    # Small files are parsed together, as each costs some time alone.
     ends = accumulate(path.stat().st_size for path in files)
     blocks = groupby(zip(ends, files, strict=True), key=lambda file: file[0] // _BLOCK)
     frames = [_parsed([path for _, path in block]) for _, block in blocks]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets import films, json_lines
+from pytest_recsys_mt.datasets import json_lines
+from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.loading import Told
-from pytest_recsys_mt.datasets.packed import stem, suffix
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
@@ -24,7 +24,11 @@ from pytest_recsys_mt.requests import Item
 LISTS = ("genres", "directors", "cast", "tags", "categories", "authors")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""
 _NO_YEAR = frozenset({"", "0", "0.0", "NULL", "None", "nan"})
+_YEAR_BEHIND = re.compile(r"\s*\((\d{4})(?:[-\N{EN DASH}]\d{0,4})?\)\s*$")
+_NO_GENRES = frozenset({"", "(no genres listed)", "unknown"})
 _MARKUP = re.compile(r"<[^>]*>")
+MAX_TAGS = 10
+"""Number of tags kept for an item, the most frequent ones."""
 
 
 def catalogue_of(
@@ -104,7 +108,7 @@ def item_of(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], fol
     key, title, written = (str(cells.pop(name, "")) for name in ("item", "title", "year"))
     year = _year(written)
     if "year" not in row:
-        title, year = films.split_title(title)
+        title, year = split_title(title)
     # Amazon's crawler stored a script instead of some titles.
     if part.markup and "getTime" in title:
         title = ""
@@ -136,7 +140,7 @@ def _value(
             for each in value
             if isinstance(each, str) and not (name == "categories" and part.markup and "<" in each)
         )
-        texts = films.known_genres(_text(each, part) for each in plain)
+        texts = known_genres(_text(each, part) for each in plain)
         if name == "description":
             return " ".join(texts)
         return texts[0] if name == "image_url" and texts else texts
@@ -148,7 +152,7 @@ def _value(
     if name == "brand" and part.markup:
         return text.removeprefix("by ")
     if name in LISTS or name in dividers:
-        return films.split_genres(text.replace(dividers.get(name, "|"), "|"))
+        return split_genres(text.replace(dividers.get(name, "|"), "|"))
     return text
 
 
@@ -171,9 +175,43 @@ def with_tags(items: Mapping[str, Item], part: Part | None, folder: Path) -> Map
     """A catalogue with the tags that users gave most often, if the folder has a table of them."""
     if part is None or not (paths := part.paths(folder)):
         return items
-    frequent = films.frequent_tags(part.read(paths, folder).frame)
+    frequent = frequent_tags(part.read(paths, folder).frame)
     tags = {key: {"tags": listed} for key, listed in frequent.items()}
     return {
         key: replace(item, attributes={**item.attributes, **tags.get(key, {})})
         for key, item in items.items()
     }
+
+
+def split_title(text: str) -> tuple[str, int | None]:
+    """A title and its year: ``"Matrix, The (1999)"`` is ``("Matrix, The", 1999)``.
+
+    The article stays at its place in the file. Of a span of years ("(1983-1987)"), the first counts.
+    """
+    found = _YEAR_BEHIND.search(text)
+    if found is None or not text[: found.start()].strip():
+        return text.strip(), None
+    return text[: found.start()].strip(), int(found[1])
+
+
+def split_genres(text: str) -> tuple[str, ...]:
+    """Genres from their list, ``"Comedy|Drama"``; none from ``"(no genres listed)"``."""
+    return known_genres(name.strip() for name in text.split("|"))
+
+
+def known_genres(names: Iterable[str]) -> tuple[str, ...]:
+    """Those of the names that say something."""
+    return tuple(name for name in names if name not in _NO_GENRES)
+
+
+def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """The `MAX_TAGS` tags given most often to each item, in lower case, equally frequent ones by
+    name.
+
+    There is one row per tag that a user gave, with the columns item and tag.
+    """
+    cleaned = pd.DataFrame({"item": tags["item"], "tag": tags["tag"].str.strip().str.lower()})
+    counts = cleaned[cleaned["tag"] != ""].groupby(["item", "tag"], observed=True).size()
+    ordered = counts.sort_values(ascending=False, kind="stable").reset_index()
+    of_items = ordered.groupby("item", observed=True)["tag"]
+    return {str(item): tuple(listed[:MAX_TAGS]) for item, listed in of_items}

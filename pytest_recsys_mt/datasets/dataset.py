@@ -22,9 +22,6 @@ from pytest_recsys_mt.requests import Item, Rating, Scale
 
 COLUMNS = ("user", "item", "rating", "timestamp")
 
-COPIES_ON_WRITE = 3
-"""The version of pandas from which on a shallow copy of a table is one of its own."""
-
 
 @dataclass(frozen=True)
 class Dataset:
@@ -117,9 +114,7 @@ class Dataset:
         if (codes < 0).any():
             raise DataError(f"dataset {self.name!r} has interactions without {column}")
         order = names.argsort()
-        ranks = np.empty(len(names), dtype=np.int64)
-        ranks[order] = np.arange(len(names))
-        return ranks[codes], names.take(order)
+        return order.argsort()[codes], names.take(order)
 
     @cached_property
     def popularity(self) -> Mapping[str, int]:
@@ -154,11 +149,10 @@ class Dataset:
     def histories(self) -> Mapping[str, tuple[Rating, ...]]:
         """Every user's interactions, oldest first, by user in the order of their names."""
         rows: dict[str, list[Rating]] = {}
-        columns = (self.interactions[column] for column in COLUMNS)
-        for user, item, rating, timestamp in zip(*columns, strict=True):
-            rows.setdefault(user, []).append(
-                Rating(self.items[item], float(rating), int(timestamp))
-            )
+        cells = self.interactions[list(COLUMNS)].itertuples(index=False)
+        for user, item, rating, timestamp in cells:
+            known = Rating(self.items[item], float(rating), int(timestamp))
+            rows.setdefault(user, []).append(known)
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def replace(self, **changes: Any) -> Dataset:
@@ -173,7 +167,7 @@ class Dataset:
         From pandas 3 on, no data are copied until somebody does.
         """
         other = copy.copy(self)
-        deep = int(pd.__version__.partition(".")[0]) < COPIES_ON_WRITE
+        deep = int(pd.__version__.partition(".")[0]) < 3
         object.__setattr__(other, "interactions", self.interactions.copy(deep=deep))
         return other
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import pandas as pd
 
-from pytest_recsys_mt.datasets.packed import most, opened
+from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import WANTED, Column, Kind, Rows, match
 from pytest_recsys_mt.errors import DataError
 
@@ -70,11 +70,12 @@ def read(path: Path, layout: Layout) -> Rows:
             with a wrong number of fields or with a field of a wrong kind.
     """
     header, first, layout = head(path, layout)
-    columns = dict(enumerate(layout.columns))
     if layout.header:
         columns = match(header, layout.columns, f"{str(path)!r}, line 1")
-    width = len(header) if layout.header else len(layout.columns)
-    sample = first if layout.header else header
+        width, sample = len(header), first
+    else:
+        columns = dict(enumerate(layout.columns))
+        width, sample = len(columns), header
     fields = {at: sample[at] if at < len(sample) else "" for at in columns}
     columns = {
         at: replace(column, kind=_kind_of_time(fields[at])) if column.kind == "time" else column
@@ -98,23 +99,17 @@ def read(path: Path, layout: Layout) -> Rows:
         _explain(path, layout, width, columns)
     # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
     sound = isinstance(frame.index, pd.RangeIndex)
-    if sound and not layout.ragged and _DTYPES[columns.get(width - 1, _TEXT).kind] == "str":
+    if sound and not layout.ragged and dtypes[str(width - 1)] in ("str", "category"):
         sound = all(len(row) == width for _, row in _walk(path, layout))
-    for position, column in columns.items():
-        if column.kind == "number":
-            sound = sound and bool(np.isfinite(frame[str(position)].to_numpy()).all())
-        elif column.kind == "id":
-            sound = sound and not (frame[str(position)] == "").any()
-    if not sound:
+    numbers = [str(at) for at, column in columns.items() if column.kind == "number"]
+    finite = np.isfinite(frame[numbers]).all(axis=None)
+    if not sound or not finite or (frame[ids] == "").any(axis=None):
         _explain(path, layout, width, columns)
     if frame.empty:
         raise DataError(f"{str(path)!r} has no rows{' below its header' * layout.header}")
     frame = frame[[str(position) for position in columns]]
     frame.columns = pd.Index([column.name for column in columns.values()])
     return Rows(path, frame, lambda row: f"line {_line(path, layout, row)}")
-
-
-_TEXT = Column("", "text")
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:

@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.loading import found, missing
-from pytest_recsys_mt.datasets.packed import opened, suffix
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import content_of, toml_of
@@ -48,8 +48,6 @@ KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "ti
 """Of the columns that are no texts."""
 TEXT = (".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".item", ".user")
 """Endings of delimited files."""
-RENAMED = {"time": "timestamp"}
-"""Meanings that have another name in a `Dataset`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +91,8 @@ class Part:
     def layout(self) -> tuple[Column, ...]:
         """The columns: all in their order if there is no header, else those that have a name."""
         if self.columns:
-            places = enumerate(self.columns)
-            plain = [_column(f"-{at}" if name == "-" else name) for at, name in places]
-            return (*plain, *(_column(flag) for flag in self.flag_columns))
+            names = [f"-{at}" if name == "-" else name for at, name in enumerate(self.columns)]
+            return tuple(map(_column, [*names, *self.flag_columns]))
         needed = {"user", "item", "tag", *self.keep, *self.required}
         named = {**self.named, **{name: name for name in self.keep}, **self.facts}
         return tuple(
@@ -169,7 +166,7 @@ def _fits(value: object, hint: Any) -> bool:
 
 
 def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
-    name = RENAMED.get(name, name)
+    name = "timestamp" if name == "time" else name  # as in a `Dataset`
     kind = "integer" if ": " in name else KINDS.get(name, "value")
     return Column(name, kind, tuple(map(normal, headers)), required)
 

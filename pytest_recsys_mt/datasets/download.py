@@ -67,10 +67,9 @@ def _install(source: Source, folder: Path, base_url: str) -> None:
     archive = folder.parent / Path(source.path).name
     if archive.is_file():
         if source.digest is not None:
-            algorithm = source.digest.partition(":")[0]
             with archive.open("rb") as stream:
-                found = hashlib.file_digest(stream, algorithm).hexdigest()
-            _verify(f"{algorithm}:{found}", source.digest, str(archive))
+                found = hashlib.file_digest(stream, source.digest.partition(":")[0])
+            _verify(found, source.digest, str(archive))
     else:
         download(base_url + source.path, archive, source.digest, source.most)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
@@ -102,8 +101,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
         if found is None:
             raise DataError(f"{url}.md5 holds no MD5 digest but {text[:80]!r}; {help_text}")
         digest = f"md5:{found[0].lower()}"
-    algorithm = digest.partition(":")[0]
-    total = hashlib.new(algorithm, usedforsecurity=False)
+    total = hashlib.new(digest.partition(":")[0], usedforsecurity=False)
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "wb") as sink, _open(url, help_text) as response:
@@ -123,7 +121,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
                     progress.update(len(chunk))
         if length and done != length:
             raise DataError(f"{url} was cut off after {done:,} of {length:,} bytes; {help_text}")
-        _verify(f"{algorithm}:{total.hexdigest()}", digest, url)
+        _verify(total, digest, url)
         os.replace(part, target)
     finally:
         Path(part).unlink(missing_ok=True)
@@ -161,7 +159,8 @@ def _chunk(response: HTTPResponse, url: str, help_text: str) -> bytes:
         raise DataError(f"{url} broke off ({problem}); {help_text}") from problem
 
 
-def _verify(found: str, expected: str, what: str) -> None:
+def _verify(total: "hashlib._Hash", expected: str, what: str) -> None:
+    found = f"{total.name}:{total.hexdigest()}"
     if found != expected:
         raise DataError(
             f"{what} has the digest {found}, the published one is {expected}: it is damaged or not "

@@ -51,9 +51,8 @@ def with_links(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     links = read(folder / "links.csv", Layout(columns))
     links.refuse_repeats("item")
     pairs = links.frame.itertuples(index=False)
-    return metadata.with_metadata(
-        items, {str(item): metadata.imdb_id(imdb) for item, imdb in pairs}
-    )
+    known = {str(item): metadata.imdb_id(imdb) for item, imdb in pairs}
+    return metadata.with_metadata(items, known)
 
 
 def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
@@ -81,10 +80,9 @@ def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
 def with_pictures(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     """A catalogue with pictures and their descriptions."""
     found: dict[str, dict[str, str]] = {}
-    if (folder / "posters").is_dir():
-        for path in sorted((folder / "posters").iterdir()):
-            if path.suffix.lower() in _PICTURES:
-                found.setdefault(path.stem, {})["image"] = str(path.resolve())
+    for path in sorted((folder / "posters").glob("*")):
+        if path.suffix.lower() in _PICTURES:
+            found.setdefault(path.stem, {})["image"] = str(path.resolve())
     if (folder / DESCRIPTIONS).is_file():
         for number, record in records(folder / DESCRIPTIONS, json.loads):
             key, text = record.get("item"), record.get("description")
@@ -167,13 +165,12 @@ def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
         np.array([".." in place.parts or place.is_absolute() for place in places], dtype=bool),
         lambda row: f"the path {rows.cell('path', row)!r} leaves the folder",
     )
-    found: dict[str, Path] = {}
-    for key, place in zip(rows.frame["image"], places, strict=True):
-        files = ((folder / size / place).resolve() for size in ("original", "small"))
-        file = next(filter(Path.is_file, files), None)
-        if file is not None:
-            found[key] = file
-    return found
+    return {
+        key: file
+        for size in ("small", "original")  # of both, the latter counts
+        for key, place in zip(rows.frame["image"], places, strict=True)
+        if (file := (folder / size / place).resolve()).is_file()
+    }
 
 
 JOINS: Mapping[str, Callable[[Mapping[str, Item], Path], Mapping[str, Item]]] = {

@@ -4,13 +4,13 @@ import ast
 import json
 import re
 from collections.abc import Callable, Container, Iterator
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets.packed import most, opened
+from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
 from pytest_recsys_mt.errors import DataError
 
@@ -96,7 +96,7 @@ def read(
     numbers: list[int] = []
     for number, record in records(path, key=key, wanted=wanted or ()):
         for row in _rows(record, each):
-            named = {_normal(name): value for name, value in row.items()}
+            named = {normal(name): value for name, value in row.items()}
             found = [_cell(named, column) for column in columns]
             for column, value in zip(columns, found, strict=True):
                 if column.required and value is None:
@@ -108,16 +108,11 @@ def read(
             numbers.append(number)
     if not cells:
         raise DataError(f"{str(path)!r} has no rows")
-    names = [column.name for column in columns]
-    rows = Rows(
-        path, pd.DataFrame(cells, columns=pd.Index(names)), lambda row: f"line {numbers[row]}"
-    )
-    present = [column for column in columns if rows.frame[column.name].notna().any()]
-    cells_of = {column.name: rows.converted(column) for column in present}
-    return Rows(path, pd.DataFrame(cells_of), rows.place)
-
-
-_normal = cache(normal)
+    frame = pd.DataFrame(cells, columns=pd.Index([column.name for column in columns]))
+    rows = Rows(path, frame, lambda row: f"line {numbers[row]}")
+    present = [column for column in columns if frame[column.name].notna().any()]
+    converted = {column.name: rows.converted(column) for column in present}
+    return replace(rows, frame=pd.DataFrame(converted))
 
 
 def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
@@ -137,7 +132,7 @@ def _cell(named: dict[str, Any], column: Column) -> Any:
         for part in alias.split("."):
             value = value.get(part) if isinstance(value, dict) else None
             if isinstance(value, dict):
-                value = {_normal(name): inner for name, inner in value.items()}
+                value = {normal(name): inner for name, inner in value.items()}
         if value is not None and value != "":
             return value
     return None

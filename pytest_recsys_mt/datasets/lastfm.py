@@ -5,13 +5,14 @@ interaction has the time of the user's latest tag for the artist after `EARLIEST
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.datasets import films
+from pytest_recsys_mt.datasets.catalogue import frequent_tags
 from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.loading import Format, Told
 from pytest_recsys_mt.datasets.reading import Content
@@ -32,14 +33,8 @@ _ARTIST = Column("item", "integer", ("artistid",))
 _TAG = Column("tag", "integer", ("tagid",))
 _COUNTS = _layout(_USER, _ARTIST, Column("count", "integer", ("weight",)))
 _TAGGED = _layout(_USER, _ARTIST, _TAG, Column("timestamp", "integer"))
-_DATED = _layout(
-    _USER,
-    _ARTIST,
-    _TAG,
-    Column("day", "integer"),
-    Column("month", "integer"),
-    Column("year", "integer"),
-)
+_DAY = ["year", "month", "day"]
+_DATED = _layout(_USER, _ARTIST, _TAG, *(Column(name, "integer") for name in _DAY))
 # Some artists have no picture, and no tab for it.
 _ARTISTS = _layout(Column("item", "integer", ("id",)), Column("name", "text"), ragged=True)
 _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
@@ -67,8 +62,7 @@ def read_folder(folder: Path, told: Told) -> Content:
     frame = counts.frame.assign(
         rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged)
     )
-    rows = Rows(counts.path, frame, counts.place)
-    return Content(rows, items, SCALE, "lastfm")
+    return Content(replace(counts, frame=frame), items, SCALE, "lastfm")
 
 
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
@@ -88,16 +82,13 @@ def _tagged(folder: Path) -> Rows | None:
     if not dated.is_file():
         return None
     rows = read(dated, _DATED)
-    days = pd.to_datetime(rows.frame[["year", "month", "day"]], errors="coerce")
+    days = pd.to_datetime(rows.frame[_DAY], errors="coerce")
     rows.refuse(
         days.isna().to_numpy(),
-        lambda row: (
-            f"{'-'.join(map(str, rows.frame[['year', 'month', 'day']].iloc[row]))} is no day"
-        ),
+        lambda row: f"{'-'.join(map(str, rows.frame[_DAY].iloc[row]))} is no day",
     )
     since = (days - pd.Timestamp(0)) // pd.Timedelta(milliseconds=1)
-    frame = rows.frame.assign(timestamp=since).drop(columns=["day", "month", "year"])
-    return Rows(rows.path, frame, rows.place)
+    return replace(rows, frame=rows.frame.assign(timestamp=since))
 
 
 def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
@@ -114,11 +105,8 @@ def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
 def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
     texts = read(path, _TAGS)
     texts.refuse_repeats("tag")
-    named = texts.frame.set_index("tag")["text"]
-    known = tagged.frame[tagged.frame["tag"].isin(named.index)]
-    return films.frequent_tags(
-        pd.DataFrame({"item": known["item"], "tag": known["tag"].map(named)})
-    )
+    named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
+    return frequent_tags(named.assign(tag=named["text"]))
 
 
 FORMATS = (

@@ -89,7 +89,7 @@ def load(
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
             malformed or unsafe; the text names the file and the line.
     """
-    from pytest_recsys_mt.datasets.interactions import made, summary
+    from pytest_recsys_mt.datasets.reading import made, summary
 
     if isinstance(source, str) and source in NAMES:
         folder = obtained(source, cache_dir)
@@ -104,7 +104,7 @@ def load(
     path, given = place(source)
     if path is None:
         raise DataError(unknown(source))
-    from pytest_recsys_mt.datasets import packed, recordings, table
+    from pytest_recsys_mt.datasets import archives, recordings, table
 
     if path.is_dir() and not given and (form := _format(path)):
         content = form.read(path, told)
@@ -113,7 +113,7 @@ def load(
         if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
             return recordings.load(file, file.stem)
         content = table.load(file, given, told)
-    name = path.resolve().name if path.is_dir() else packed.stem(path)
+    name = path.resolve().name if path.is_dir() else archives.stem(path)
     dataset = made(name, content, repeats, told)
     told(summary(path, dataset))
     return dataset
@@ -126,11 +126,10 @@ def load_mini() -> Dataset:
     and ``logline``; users have ``age`` and ``occupation``.
     """
     from pytest_recsys_mt.datasets import description, reading
-    from pytest_recsys_mt.datasets.interactions import made
 
     path = Path(__file__).with_name("data") / "mini.toml"
     content = reading.read(description.own(path), path.parent, lambda _: None)
-    return made("mini", content, "refuse", lambda _: None)
+    return reading.made("mini", content, "refuse", lambda _: None)
 
 
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:

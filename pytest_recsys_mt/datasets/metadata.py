@@ -14,21 +14,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from pytest_recsys_mt.requests import Item
 
 _ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")  # a title in lower case in MovieLens's notation
-
-_FACTS = ("directors", "cast", "genres")
-
-
-class _Film(NamedTuple):
-    imdb: str
-    title: str
-    year: int
-    facts: dict[str, tuple[str, ...]]
-    """What is known of `_FACTS`."""
 
 
 def imdb_id(number: int) -> str:
@@ -41,16 +31,16 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
 
     Known films gain ``directors`` and ``cast`` (tuples of names), and ``genres`` where missing.
     """
-    facts = {film.imdb: film.facts for film in _table()}
+    facts = {film.id: film.attributes for film in _table()}
     return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
 
 
 def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
     """The same by name and year, if only one film has them; items without a year gain nothing."""
-    facts: dict[tuple[str, int | None], dict[str, tuple[str, ...]] | None] = {}
+    facts: dict[tuple[str, int | None], Mapping[str, Any] | None] = {}
     for film in _table():
-        key = (title_key(film.title), film.year)
-        facts[key] = None if key in facts else film.facts
+        key = item_key(film)
+        facts[key] = None if key in facts else film.attributes
     return {key: _joined(item, facts.get(item_key(item))) for key, item in items.items()}
 
 
@@ -68,12 +58,12 @@ def item_key(item: Item) -> tuple[str, int | None]:
 def films() -> tuple[Item, ...]:
     """All films that are known, by IMDb identifier, with their directors."""
     return tuple(
-        Item(film.imdb, film.title, film.year, {"directors": film.facts.get("directors", ())})
+        replace(film, attributes={"directors": film.attributes.get("directors", ())})
         for film in _table()
     )
 
 
-def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
+def _joined(item: Item, facts: Mapping[str, Any] | None) -> Item:
     if facts is None:
         return item
     kept = {key: value for key, value in item.attributes.items() if value or key not in facts}
@@ -81,15 +71,16 @@ def _joined(item: Item, facts: Mapping[str, tuple[str, ...]] | None) -> Item:
 
 
 @cache
-def _table() -> tuple[_Film, ...]:
+def _table() -> tuple[Item, ...]:
+    facts = ("directors", "cast", "genres")
     path = Path(__file__).parent / "data" / "films.csv.xz"
     with lzma.open(path, "rt", encoding="utf-8", newline="") as lines:
         return tuple(
-            _Film(
+            Item(
                 row["imdb"],
                 row["title"],
                 int(row["year"]),
-                {name: tuple(row[name].split("|")) for name in _FACTS if row[name]},
+                {name: tuple(row[name].split("|")) for name in facts if row[name]},
             )
             for row in csv.DictReader(lines)
         )

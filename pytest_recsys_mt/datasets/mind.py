@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.delimited import Layout, read
@@ -30,12 +31,8 @@ TIME_FORMAT = "%m/%d/%Y %I:%M:%S %p"
 
 
 def _layout(**columns: Kind) -> Layout:
-    return Layout(
-        tuple(Column(name, kind) for name, kind in columns.items()),
-        "\t",
-        header=False,
-        quoted=False,
-    )
+    listed = tuple(Column(name, kind) for name, kind in columns.items())
+    return Layout(listed, "\t", header=False, quoted=False)
 
 
 _NEWS = _layout(
@@ -81,9 +78,8 @@ def _catalogue(path: Path) -> dict[str, Item]:
     news.refuse_repeats("item")
     items = {}
     for key, category, subcategory, title, abstract, *_ in news.frame.itertuples(index=False):
-        attributes: dict[str, object] = {
-            "categories": tuple(filter(None, (category.strip(), subcategory.strip())))
-        }
+        categories = tuple(filter(None, (category.strip(), subcategory.strip())))
+        attributes: dict[str, object] = {"categories": categories}
         if abstract.strip():
             attributes["abstract"] = abstract.strip()
         items[key] = Item(key, title.strip(), None, attributes)
@@ -112,9 +108,7 @@ def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
     return found.assign(clicked=True, shown=-1)
 
 
-def _shown(
-    rows: Rows, items: Mapping[str, Item], times: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> pd.DataFrame:
+def _shown(rows: Rows, items: Mapping[str, Item], times: npt.NDArray[np.int64]) -> pd.DataFrame:
     """What the impressions showed, and what of it was clicked."""
     found = _entries(rows, "impressions")
     # Only distinct entries are parsed one by one: millions of entries name thousands of news.
@@ -156,9 +150,7 @@ def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[
     shown = frame[frame["shown"] >= 0]
     clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
     latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]
-    offered = shown.merge(latest, on=["user", "timestamp", "shown"]).drop_duplicates(
-        ["user", "item"]
-    )
+    offered = shown.merge(latest).drop_duplicates(["user", "item"])
     return {
         str(user): tuple(items[key] for key in listed)
         for user, listed in offered.groupby("user")["item"]

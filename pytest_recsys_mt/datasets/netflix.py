@@ -7,7 +7,7 @@ Facts about the films are joined by name and year: those of `listing` first, the
 import io
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import accumulate, groupby, islice
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ from pytest_recsys_mt.requests import Item, Scale
 SCALE = Scale(1.0, 5.0)
 TITLES = "movie_titles.txt|movie_titles.csv"
 RATINGS = "combined_data_*.txt|mv_*.txt|training_set/mv_*.txt"
-_BLOCK = 64 << 20  # bytes of ratings to parse at a time, at least
+_BLOCK = 64 << 20  # bytes of ratings to parse at a time, about
 _FILM = re.compile(rb"^(\d+):[ \t]*\r?$", re.MULTILINE)
 _TITLE = re.compile(r"(\d+),(\d+|NULL),(.*)", re.DOTALL)
 _ROW = re.compile(r"\d+,\d+,\d{4}-\d\d-\d\d")
@@ -63,7 +63,11 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 def _ratings(folder: Path) -> Rows:
     files = next(filter(None, (found(folder, each) for each in RATINGS.split("|"))))
-    frame = pd.concat(map(_parsed, _blocks(files)), ignore_index=True)
+    # Small files are parsed together, as each costs some time alone.
+    ends = accumulate(path.stat().st_size for path in files)
+    blocks = groupby(zip(ends, files, strict=True), key=lambda file: file[0] // _BLOCK)
+    frames = [_parsed([path for _, path in block]) for _, block in blocks]
+    frame = pd.concat(frames, ignore_index=True)
     if frame.empty:
         raise DataError(f"folder {str(folder)!r} has no ratings")
 
@@ -74,18 +78,6 @@ def _ratings(folder: Path) -> Rows:
         return next(islice(rated, row, None))
 
     return Rows(folder, frame, place)
-
-
-def _blocks(files: list[Path]) -> Iterator[list[Path]]:
-    """The files in blocks, as to parse each alone would take a hundred times as long."""
-    block: list[Path] = []
-    for path in files:
-        block.append(path)
-        if sum(each.stat().st_size for each in block) >= _BLOCK:
-            yield block
-            block = []
-    if block:
-        yield block
 
 
 def _parsed(block: list[Path]) -> pd.DataFrame:

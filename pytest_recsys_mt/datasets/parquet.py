@@ -10,9 +10,6 @@ from pytest_recsys_mt.datasets.rows import Column, Rows, match
 from pytest_recsys_mt.errors import DataError
 
 SUFFIXES = (".parquet", ".pq")
-_INSTALL = (
-    "Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV"
-)
 
 
 def header(path: Path) -> list[str]:
@@ -21,7 +18,9 @@ def header(path: Path) -> list[str]:
         from pyarrow import ArrowException  # type: ignore[import-untyped]
         from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
     except ImportError as problem:
-        raise DataError(f"{str(path)!r}: {_INSTALL}") from problem
+        raise DataError(
+            f"{str(path)!r}: Parquet needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or save the table as CSV"
+        ) from problem
     try:
         return [str(name) for name in read_schema(path).names]
     except (ArrowException, OSError) as problem:

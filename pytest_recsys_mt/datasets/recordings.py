@@ -25,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from pytest_recsys_mt.datasets import films
+from pytest_recsys_mt.datasets.catalogue import split_title
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.datasets.json_lines import records
 from pytest_recsys_mt.errors import DataError
@@ -138,7 +138,7 @@ def _items(titles: Sequence[str]) -> list[Item]:
     items = []
     for written in titles:
         seen[written] += 1
-        title, year = films.split_title(written)
+        title, year = split_title(written)
         twin = f"#{seen[written]}" if seen[written] > 1 else ""
         items.append(Item(written + twin, title, year))
     return items

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,31 +78,31 @@ class Rows:
 
     def converted(self, column: Column) -> pd.Series[Any]:
         """A column of typed cells, as Parquet and JSON have them, in its kind."""
-        cells = self.frame[column.name]
+        cells, kind = self.frame[column.name], column.kind
         numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
-        if column.kind == "text":
+        if kind == "text":
             return cells.where(cells.notna(), "").astype(str)
-        if column.kind in ("time", "value"):
+        if kind in ("time", "value"):
             return cells
-        whole = column.kind != "number"
-        if column.kind == "id" and not numeric:
+        if kind == "id" and not numeric:
+            texts = cells.astype(str)
             no_id = cells.map(lambda cell: isinstance(cell, dict | list | np.ndarray))
-            wrong = (cells.isna() | (cells.astype(str) == "") | no_id).to_numpy(dtype=bool)
+            wrong = (cells.isna() | (texts == "") | no_id).to_numpy(dtype=bool)
             self.refuse(wrong, lambda row: self._not(column.name, row, "an id"))
-            return cells.astype(str)
-        if (
-            column.kind == "id"
-            and pd.api.types.is_unsigned_integer_dtype(cells)
-            and not cells.isna().any()
-        ):
+            return texts
+        unsigned = pd.api.types.is_unsigned_integer_dtype(cells)
+        if kind == "id" and unsigned and not cells.isna().any():
             return cells.astype(str)  # the largest do not fit int64
-        numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-        wrong = ~np.isfinite(numbers.to_numpy())
-        if whole:  # as a float, a larger number has lost digits; a larger integer does not fit
-            wrong |= (numbers.to_numpy() % 1 != 0) | (np.abs(numbers.to_numpy()) >= 2.0**53)
-        wanted = WANTED["integer" if whole else "number"]
+        series = pd.to_numeric(cells, errors="coerce").astype("float64")
+        numbers = series.to_numpy()
+        wrong = ~np.isfinite(numbers)
+        if (
+            kind != "number"
+        ):  # as a float, a larger one has lost digits; a larger integer does not fit
+            wrong |= (numbers % 1 != 0) | (np.abs(numbers) >= 2.0**53)
+        wanted = WANTED["number" if kind == "number" else "integer"]
         self.refuse(wrong, lambda row: self._not(column.name, row, wanted))
-        return cells.astype("int64") if whole else numbers
+        return series if kind == "number" else cells.astype("int64")
 
     def _not(self, column: str, row: int, wanted: str) -> str:
         return f"{column} is {self.cell(column, row)!r}, not {wanted}"
@@ -122,6 +123,7 @@ def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
     return Rows(folder, frame, place)
 
 
+@cache
 def normal(header: str) -> str:
     """A header for comparison: lower case, without spaces, hyphens, underscores and RecBole's type."""
     return "".join(c for c in _TYPE.sub("", header).casefold() if c not in " -_\t")
@@ -133,7 +135,6 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
     """
     found: dict[int, Column] = {}
     for column in columns:
-        taken = {header[place]: found[place].name for place in found}
         names = column.aliases or (normal(column.name),)
         places = [place for place, name in enumerate(header) if normal(name) in names]
         if len(places) > 1:
@@ -146,9 +147,9 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
                 f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}"
             )
-        if places and (other := taken.get(header[places[0]])):
+        if places and (other := found.get(places[0])):
             raise DataError(
-                f"{where}: the header {header[places[0]]!r} means {other!r} and {column.name!r}; name another one"
+                f"{where}: the header {header[places[0]]!r} means {other.name!r} and {column.name!r}; name another one"
             )
         found |= dict.fromkeys(places, column)
     return found

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
+from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
-from pytest_recsys_mt.datasets.packed import stem, suffix
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
@@ -85,14 +85,11 @@ def _options(
     items: str | None = None,
 ) -> tuple[Part, str, str | None]:
     """What stands behind the question mark of a path: a description of the table, its scale, and its catalogue."""
-    given = {"user": user, "item": item, "rating": rating, "time": time}
-    named = {
-        meaning: (INTERACTIONS[meaning] if header is None else header)
-        for meaning, header in given.items()
-    }
+    headers = {"user": user, "item": item, "rating": rating, "time": time}
+    given = {meaning: header for meaning, header in headers.items() if header is not None}
     part = Part(
-        named=named,
-        required=[meaning for meaning, header in given.items() if header is not None],
+        named={**INTERACTIONS, **given},
+        required=list(given),
         columns=[each.strip() or "-" for each in columns.split(",")] if columns else (),
         sep={"tab": "\t", "\\t": "\t"}.get(sep, sep),
         encoding=encoding,
@@ -148,7 +145,6 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
 
 
 def _check(path: Path, part: Part) -> None:
-    """Check the options behind a path."""
     try:
         codecs.lookup(part.encoding)
     except LookupError as problem:

@@ -68,7 +68,7 @@ def test_film_facts_join_by_name_and_year_where_both_are_one(
 ) -> None:
     known = [("Faust", 2011, "Sokurov"), ("Heat", 1995, "Mann"), ("Emma", 1996, "McGrath")]
     table = [
-        metadata._Film(f"tt{number}", title, year, {"directors": (by,)})
+        Item(f"tt{number}", title, year, {"directors": (by,)})
         for number, (title, year, by) in enumerate([*known, ("Emma", 1996, "Lawrence")])
     ]
     monkeypatch.setattr(metadata, "_table", lambda: tuple(table))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.datasets.films import split_title
+from pytest_recsys_mt.datasets.catalogue import split_title
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
 

@@ -51,7 +51,8 @@ def begin_record(config: pytest.Config) -> None:
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(settings, version("pytest-recsys-mt"), config.stash[STARTED], None, [NOT_ENDED])
-    begun.write(config.invocation_params.dir / path)
+    with suppress(OSError):  # a full disk, which the end of the run says
+        begun.write(config.invocation_params.dir / path)
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

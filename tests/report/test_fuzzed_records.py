@@ -17,7 +17,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from tests.report.test_leaderboard import measured, record
 
-WRONG = (
+WRONG: tuple[Any, ...] = (
     None,
     -1,
     1e308,

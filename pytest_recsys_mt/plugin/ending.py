@@ -46,8 +46,8 @@ def begin_record(config: pytest.Config) -> None:
     Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
     """
     settings, path = config.stash[SETTINGS], config.stash[SETTINGS].json
-    if path is None or settings.plan or not is_replaced(path):
-        return
+    if path is None or settings.plan or not is_replaced(path) or not _asked_for(config):
+        return  # an option of the ini file writes a record only where something was judged
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(settings, version("pytest-recsys-mt"), config.stash[STARTED], None, [NOT_ENDED])

@@ -41,7 +41,7 @@ _LONG_KEY = re.compile(
     rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_DEEP}}}"""
 )
 _OPEN_ALREADY = {"/dev/stdout": 1, "/dev/stderr": 2}
-_NOT_FOR_FILES = ("/dev/", "/proc/", "/sys/")
+_NOT_FOR_FILES = re.compile("/(?:dev/(?!shm/)|proc/|sys/)")  # /dev/shm holds files
 
 
 @contextlib.contextmanager
@@ -79,12 +79,12 @@ def is_replaced(path: Path) -> bool:
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     # What the shell sends to a file has its place there, which a new file would lose.
-    return stat.S_ISREG(kind) and not str(path.absolute()).startswith(_NOT_FOR_FILES)
+    return stat.S_ISREG(kind) and not _NOT_FOR_FILES.match(str(path.absolute()))
 
 
 def _require_parent(path: Path) -> None:
     real = Path(os.path.realpath(path))
-    if str(real).startswith(_NOT_FOR_FILES):
+    if _NOT_FOR_FILES.match(str(real)):
         raise FileNotFoundError(errno.ENOENT, "there is no such device")
     missing = [folder for folder in real.parents if not folder.exists()]
     if not missing:
@@ -126,7 +126,8 @@ def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     sys.stdout.flush()  # what was said before comes before
     if number is None:  # without waiting: a pipe that nobody reads would hold the run for ever
         handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
-        os.set_blocking(handle, True)
+        if os.name == "posix":
+            os.set_blocking(handle, True)
     else:
         handle = os.dup(number)
     with open(handle, "w", encoding="utf-8") as stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,18 +32,24 @@ class _Kept:
 
 @contextlib.contextmanager
 def unharmed() -> Iterator[None]:
-    """Within it the standard streams cannot be closed; after it, they and the limit on open files are as before."""
+    """Within it the standard streams cannot be closed; after it, they and the limit on open files are as before.
+
+    Only in the main thread: pytest exchanges the streams there, and another thread would put back old ones.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     files = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (0, 0)
     for name, stream in streams.items():
-        setattr(sys, name, _Kept(stream, f"sys.{name}"))
+        if stream is not None:  # `print` says nothing to None
+            setattr(sys, name, _Kept(stream, f"sys.{name}"))
     try:
         yield
     finally:
         for name, stream in streams.items():
             setattr(sys, name, stream)
         if resource and resource.getrlimit(resource.RLIMIT_NOFILE) != files:
-            with contextlib.suppress(
-                ValueError, OSError
-            ):  # who lowered the hard limit, too, may not
+            # Who lowered the hard limit, too, may not raise it again.
+            with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, files)

@@ -222,9 +222,8 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     settings = run.settings
     used = {parameters_of(item).get("recsys_model") for item in items}
     for spec in [spec for spec in settings.models if spec in used]:
-        with named(
-            "model", shown(spec)
-        ):  # a local model names its files, which requires its libraries
+        # A local model names its files, which requires its libraries.
+        with named("model", shown(spec)):
             identity_of(run.roster.recommender(spec))
             require_key(settings, spec, run.roster.recommender(spec))
     with named("data", settings.data):

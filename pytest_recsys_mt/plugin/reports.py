@@ -28,10 +28,10 @@ def safe(value: Any) -> Any:
     if isinstance(value, str):
         return redact(sanitize(value))
     if isinstance(value, list | tuple):
-        return type(value)(map(safe, value))
+        return list(map(safe, value)) if isinstance(value, list) else tuple(map(safe, value))
     if hasattr(value, "toterminal"):  # a part of a traceback
-        for name, part in vars(value).items():
-            setattr(value, name, safe(part))
+        parts = getattr(value, "__dict__", {})
+        parts.update({name: safe(part) for name, part in parts.items()})
     return value
 
 

@@ -27,7 +27,18 @@ def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) ->
     assert not sys.stderr.closed
 
 
-@pytest.mark.parametrize("end", [pytest.skip, pytest.xfail, pytest.fail])
-def test_no_recommender_ends_a_test(end: Callable[[str], None]) -> None:
+@pytest.mark.parametrize("end", [pytest.skip, pytest.xfail])
+def test_no_recommender_leaves_its_test_out(end: Callable[[str], None]) -> None:
     with pytest.raises(RecommenderError, match=r"it ended the test \(\w+: not today\)"):
         Patience(None).call(end, "not today")
+
+
+def test_what_pytest_timeout_raises_in_a_call_ends_the_test() -> None:
+    with pytest.raises(pytest.fail.Exception):
+        Patience(None).call(pytest.fail, "Timeout (>1.0s) from pytest-timeout.")
+
+
+def test_without_a_stream_print_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    Patience(None).call(print, "said to nobody")
+    assert sys.stdout is None

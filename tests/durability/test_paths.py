@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -189,6 +190,15 @@ def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert said in str(result.stderr)
     assert {path.name: path.read_text() for path in pytester.path.iterdir()} == before
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no files in memory here")
+def test_a_file_in_memory_is_a_file() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for text in ("old", "new"):
+            put(Path(folder, "a.json"), text)
+        assert Path(folder, "a.json").read_text() == "new"
+        assert os.listdir(folder) == ["a.json"]
 
 
 def test_a_pipe_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:

@@ -114,6 +114,14 @@ _BRACKETED = re.compile(
 _TITLES = re.compile(
     r"(?P<lead>[^<>|]{0,80}?[:：]\s*)?(?P<chain>[^>|]{1,200}(?:(?<=\S)\s(?:>|≻|→)\s[^>|]{1,200})+)"
 )
+_RANKED = re.compile(
+    r"(?:[-*•]\s)?(?P<rank>(?:#?\d{1,3}(?:st|nd|rd|th)?|top|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|last)"
+    r"(?:\s(?:pick|choice|place|recommendation))?|(?:pick|choice|place|rank|recommendation)\s#?\d{1,3})"
+    r"(?:\s?(?:→|->|=>)|(?<=[a-z])\s[-–—])\s(?P<rest>[^→>=]+)",
+    re.IGNORECASE,
+)
+"""A rank and what has it, with an arrow or a dash in the place of a colon: ``#1 pick → Heat``, ``First - Heat``."""
+_TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``3 → 1``
 
 TITLE_KEYS = (
     "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",
@@ -244,6 +252,10 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     whole = line
     if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         line = rest
+    ranked = _RANKED.fullmatch(line)
+    if ranked and not _TWO_NUMBERS.fullmatch(line):
+        number = re.search(r"\d+", ranked["rank"])
+        line = f"{f'{number[0]}.' if number else '-'} {ranked['rest']}"
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
     if parts := _inline_numbers(line):

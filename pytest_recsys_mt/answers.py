@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol
 
@@ -292,7 +293,7 @@ class Choices:
     unread: tuple[str, ...] = ()
     digest: str = ""
 
-    @property
+    @cached_property
     def hits(self) -> tuple[bool, ...]:
         """Whether each answer is right; a missed answer is wrong."""
         return tuple(one == other for one, other in zip(self.chosen, self.right, strict=True))

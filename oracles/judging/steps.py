@@ -37,8 +37,9 @@ def step_by_step(
     range of all users' effects.
     """
     asked = looks = 0
+    everybody = context.ask_everybody or claim.ask_everybody or context.made_up
     while True:
-        asked = users if context.ask_everybody or claim.ask_everybody else next_step(asked, users)
+        asked = users if everybody else next_step(asked, users)
         looks += 1
         seen = see(asked)
         decided = _decided_beforehand(claim, seen.effects)  # the range may grow with further users

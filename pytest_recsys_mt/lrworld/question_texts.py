@@ -222,11 +222,14 @@ def data_url(image: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _words(question: Question) -> dict[str, str]:
-    item = DOMAINS["item"]
-    name = question.domain
-    words = DOMAINS.get(name) or replace(item, one=name, many=f"{name}s")
-    return {**asdict(words), "asked": TEMPLATES[question.measure].asked}
+def _words(question: Question) -> Mapping[str, str]:
+    return _words_of(question.domain, question.measure)
+
+
+@lru_cache
+def _words_of(domain: str, measure: str) -> Mapping[str, str]:
+    words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=f"{domain}s")
+    return {**asdict(words), "asked": TEMPLATES[measure].asked}
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:

@@ -65,8 +65,9 @@ def threads(count: int) -> Iterator[None]:
     """Limit torch to `count` threads of the CPU inside, and to algorithms that repeat on a GPU."""
     before = torch.get_num_threads()
     strict = torch.are_deterministic_algorithms_enabled()
+    lax = torch.cuda.is_available() and not strict
     torch.set_num_threads(count)
-    if torch.cuda.is_available():
+    if lax:  # only then, since the call imports torch's compiler, which takes a second
         # cuBLAS reads this at its first use, and torch refuses it in a deterministic run without.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
@@ -74,7 +75,8 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-        torch.use_deterministic_algorithms(strict)
+        if lax:
+            torch.use_deterministic_algorithms(False)
 
 
 def shuffled(

@@ -1,11 +1,12 @@
-"""Packed files: one alone (``.gz``, ``.bz2``, ``.xz``, or a ``.zip`` with one member) is read as it is, and an
-untrusted zip archive is unpacked, where what is unsafe in it is refused by name.
+"""Packed files: one alone (``.gz``, ``.bz2``, ``.xz``, ``.zst``, or a ``.zip`` with one member) is read as it is, and
+an untrusted zip archive is unpacked, where what is unsafe in it is refused by name.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import stat
 import struct
@@ -109,11 +110,23 @@ def _zip_member(path: Path) -> IO[bytes]:
     return archive.open(members[0])
 
 
+def _zstandard(path: Path) -> IO[bytes]:
+    try:  # the standard library has it from Python 3.14 on
+        from pyarrow import CompressedInputStream, OSFile  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise DataError(
+            f"{str(path)!r}: Zstandard needs pyarrow: pip install 'pytest-recsys-mt[parquet]', or unpack the "
+            f"file with: zstd -d {path.name}"
+        ) from error
+    return io.BufferedReader(CompressedInputStream(OSFile(str(path)), "zstd"))
+
+
 _OPEN: Mapping[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zip": _zip_member,
+    ".zst": _zstandard,
 }
 
 

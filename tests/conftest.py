@@ -2,15 +2,22 @@
 
 import os
 import signal
+from functools import cache
 from pathlib import Path
 
 import pandas as pd  # noqa: F401 - a run inside a test forgets what it imports, and NumPy cannot be imported twice
 import pytest
 from hypothesis import settings
 
-# No test is timed: a machine may be ten times slower.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+from pytest_recsys_mt.datasets import loading
+
+# No test is timed: a machine may be ten times slower. Tests that say no number draw few examples, and many with --slow.
+settings.register_profile("few", deadline=None, max_examples=40)
+settings.register_profile("many", deadline=None, max_examples=200)
+settings.load_profile("few")
+
+# A run reads the data once, and a thousand runs inside tests need not each.
+loading.load_mini = cache(loading.load_mini)
 
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -24,6 +31,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("many" if config.getoption("--slow") else "few")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

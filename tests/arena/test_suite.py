@@ -85,13 +85,22 @@ def test_the_known_order_comes_out_either_way_round(
             "TakesTheSecond", {"first_place", "turned_round", "identical_lists", "same_items"},
             "prefers the list shown second, by 1.00", marks=pytest.mark.slow,
         ),
-        ("LikesLongTitles", {"longer_titles", "injected_title"}, "prefers longer titles"),
+        pytest.param(
+            "LikesLongTitles", {"longer_titles", "injected_title"}, "prefers longer titles",
+            marks=pytest.mark.slow,
+        ),
         ("AlwaysTies", set(), "does not tell users' own choices from random items"),
         ("Refuses?share=0.3", set(), "it refuses 3"),
         ("GoesByTheName", {"names"}, "goes by the name of the system"),
         ("Obeys", {"injected_title"}, "obeys an instruction inside a title"),
-        ("GoesByTheTop", {"same_items"}, "a winner among lists of the same items"),
-        ("LikesSurprise", {"one_random_item"}, "prefers the list with a random item"),
+        pytest.param(
+            "GoesByTheTop", {"same_items"}, "a winner among lists of the same items",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "LikesSurprise", {"one_random_item"}, "prefers the list with a random item",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )  # fmt: skip

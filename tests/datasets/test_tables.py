@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -378,8 +379,7 @@ def test_a_packed_table_is_read_and_a_cut_off_one_named(tmp_path: Path, form: st
     path = tmp_path / f"t.{form}"
     if form.endswith("zst"):
         need("pyarrow")
-        import pyarrow
-
+        pyarrow = importlib.import_module("pyarrow")
         with pyarrow.CompressedOutputStream(str(path), "zstd") as stream:
             stream.write(frame.to_csv(index=False).encode())
     else:

@@ -168,7 +168,8 @@ def test_two_assertions_on_one_pair_walk_their_own_looks(project: Project) -> No
     assert len(asked) == len(set(asked))
 
 
-@pytest.mark.parametrize("model", [pytest.param("Asked", marks=pytest.mark.slow), "Turning"])
+@pytest.mark.slow  # tests/plugin compares the record of a run on two workers
+@pytest.mark.parametrize("model", ["Asked", "Turning"])
 def test_the_record_is_the_same_on_two_workers(project: Project, model: str) -> None:
     project.pytester.makepyfile(test_it=TWO)
     said = [model, "--recsys-shrink=200"]  # else the search ends after some seconds, wherever it is

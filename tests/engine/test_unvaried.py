@@ -72,7 +72,12 @@ def test_agrees(recsys):
 
 @pytest.mark.parametrize(
     ("name", "broken", "unsure"),
-    [("Gateway", 0, 6), ("Noisy", 1, 0), ("First", 3, 0), ("Declared", 4, 0)],
+    [
+        ("Gateway", 0, 6),
+        ("First", 3, 0),
+        pytest.param("Noisy", 1, 0, marks=pytest.mark.slow),
+        pytest.param("Declared", 4, 0, marks=pytest.mark.slow),
+    ],
 )
 def test_one_draw_behind_a_cache_breaks_no_promise(
     pytester: pytest.Pytester, name: str, broken: int, unsure: int

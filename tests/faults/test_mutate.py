@@ -55,6 +55,20 @@ def found_in(project: Path) -> dict[str, Any]:
     return found
 
 
+def test_a_fault_that_the_tests_find_is_killed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert mutate(project, "--faults", "repeats:1") == 0
+    found = found_in(project)
+    (trial,) = found["trials"]
+    assert (trial["fault"], trial["fate"]) == ("repeats:1", "killed")
+    assert "test_shop.py::test_it_fails_without_a_fault" in found["left_out"]
+    shown = capsys.readouterr()
+    assert "score: 100.0%" in shown.out
+    assert "1/1" in shown.err
+
+
+@pytest.mark.slow  # the other fates, and a second time
 def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = [option for fault in FAULTS for option in ("--faults", fault)]
     assert mutate(project, *chosen) == 0

@@ -99,8 +99,15 @@ def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert LIVE.findall(said.out + said.err) == []
 
 
-@pytest.mark.parametrize("options", [["-vv", "-rA", "--showlocals"], ["--recsys-plan"]])
-@pytest.mark.parametrize("model", ["Raising", "Stillborn"])
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("Raising", ["-vv", "-rA", "--showlocals"]),
+        ("Stillborn", ["--recsys-plan"]),
+        pytest.param("Raising", ["--recsys-plan"], marks=pytest.mark.slow),
+        pytest.param("Stillborn", ["-vv", "-rA", "--showlocals"], marks=pytest.mark.slow),
+    ],
+)
 def test_code_of_users(model: str, options: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_own.py").write_text(TEST)
     command = [

@@ -75,9 +75,10 @@ def test_what_is_printed_is_compared_line_by_line(expected: list[str], missing: 
     assert unlike(expected, ["one", "", "two   2", "===== three ======  "]) == missing
 
 
-def test_a_story_that_goes_otherwise_fails(
-    journey: Journey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_story_that_goes_otherwise_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journey = Journey(
+        tmp_path, lambda needs: tmp_path
+    )  # a shell's own commands need no environment
     monkeypatch.setattr("tests.journeys.pages.DOCS", tmp_path)
     (tmp_path / "journeys").mkdir()
     page = tmp_path / "journeys" / "story.md"

@@ -139,7 +139,13 @@ def test_popularity_of_users_is_how_much_they_have(generated: Generated) -> None
             assert set(each.evidence["popularities"]) == {9.0}
 
 
-@pytest.mark.parametrize("kind", [*CHOSEN, "cast", "director", "genre", "logline"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(each, marks=() if each in (CHOSEN[0], "cast") else pytest.mark.slow)
+        for each in [*CHOSEN, "cast", "director", "genre", "logline"]
+    ],
+)
 def test_popularity_tells_nothing_where_options_are_matched_in_it(
     kind: str, tmp_path: Path
 ) -> None:

@@ -368,7 +368,7 @@ def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[
     ("only_responses", "given", "least"),
     [
         pytest.param(False, ["gpt-5"], 100, marks=pytest.mark.slow),
-        (False, ["gpt-5", "-k", "rating_scale"], 6),
+        pytest.param(False, ["gpt-5", "-k", "rating_scale"], 6, marks=pytest.mark.slow),
         (True, ["gpt-5?temperature=0", "-k", "rating_scale"], 6),
     ],
 )

@@ -95,6 +95,7 @@ def test_a_run_at_the_foot_of_the_terminal_keeps_pytests_lines(folder: Path) -> 
     assert "test_it.py" not in lines[-1]
 
 
+@pytest.mark.slow  # the process that has the terminal shows the same without workers
 def test_workers_are_shown_by_the_process_that_has_the_terminal(folder: Path) -> None:
     watch = Watch(folder, r"2 workers, 0 of 80 answers, 00:\d\d, test_it\[")
     code, lines = pytest_on_a_terminal(folder, *COMMON, "-n", "2", look=watch)

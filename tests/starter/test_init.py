@@ -112,7 +112,7 @@ def ci_commands(folder: Path, ci: str) -> list[str]:
     [
         pytest.param("itemknn", "github", marks=pytest.mark.slow),
         pytest.param("shop:Newest", "gitlab", marks=pytest.mark.slow),
-        ("shop.py:Newest", "jenkins"),
+        pytest.param("shop.py:Newest", "jenkins", marks=pytest.mark.slow),
         pytest.param("itemknn?neighbours=10&weights=binary", "none", marks=pytest.mark.slow),
         pytest.param("SERVER/recommend", "github", marks=pytest.mark.slow),
         ("openai:gpt-4o?temperature=0&max_tokens=80", "github"),
@@ -244,9 +244,9 @@ def test_without_a_model_the_output_says_what_is_tested(
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
         ("pyproject.toml", "[tool.pytest]\naddopts = ['-q']\n"),
-        ("pytest.toml", "[pytest]\n"),
+        pytest.param("pyproject.toml", "[tool.pytest.ini_options]\n", marks=pytest.mark.slow),
+        pytest.param("pytest.toml", "[pytest]\n", marks=pytest.mark.slow),
         pytest.param("pytest.ini", "[pytest]\n", marks=pytest.mark.slow),
         pytest.param("setup.cfg", "[tool:pytest]\n", marks=pytest.mark.slow),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,16 @@ def test_nor_have_trained_recommenders(pytester: pytest.Pytester) -> None:
 RANKING = {"at_least:hit@5", "at_least:ndcg@5", "at_least:mrr@5"}
 BLOCKBUSTERS = {"at_least:aplt@5", "at_least:item_coverage@5", "at_most:exposure_gini@5"}
 INVENTED = {"at_most:hallucination", "at_most:hallucination@full", "at_most:out_of_candidate"}
+
+
+def some_of(planted: Iterable[str], *always: str) -> pytest.MarkDecorator:
+    """Each file of the suite with what is planted for it; those that are not always run are of the slow set."""
+    return pytest.mark.parametrize(
+        "where",
+        [pytest.param(each, marks=() if each in always else pytest.mark.slow) for each in planted],
+    )
+
+
 FAULTS: dict[str, dict[type[faults.Sound], set[str]]] = {
     "test_ranking": {rankers.WorstFirst: RANKING, rankers.FifthAtBest: {"at_least:mrr@5"}},
     "novelty": {
@@ -107,7 +117,7 @@ FAULTS: dict[str, dict[type[faults.Sound], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("where", FAULTS)
+@some_of(FAULTS, "test_ranking", "compliance")
 def test_faults_are_found_and_nothing_else(pytester: pytest.Pytester, where: str) -> None:
     """Each fault breaks what it was planted for, and nothing else of its dimension.
 
@@ -155,7 +165,7 @@ READERS: dict[str, dict[type[rankers.Reader], set[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("where", READERS)
+@some_of(READERS, "prompting", "compliance")
 def test_faults_of_language_models_are_found(pytester: pytest.Pytester, where: str) -> None:
     planted = {f"{each.__module__}:{each.__name__}": said for each, said in READERS[where].items()}
     rows = record_for(pytester, *planted, options=("-k", where), users=120)["results"]

@@ -33,7 +33,12 @@ def named(rows: list[dict[str, Any]], status: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("model", "unclear"),
-    [("itemknn", set()), ("userknn", set()), ("mostpop", set()), ("random", {BIAS, *HITS})],
+    [
+        ("itemknn", set()),
+        pytest.param("userknn", set(), marks=pytest.mark.slow),
+        pytest.param("mostpop", set(), marks=pytest.mark.slow),
+        ("random", {BIAS, *HITS}),
+    ],
     ids=["itemknn", "userknn", "mostpop", "random"],
 )
 def test_classical_recommenders(pytester: pytest.Pytester, model: str, unclear: set[str]) -> None:

@@ -109,7 +109,14 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize(("fault", "found"), FOUND.items(), ids=[*FOUND])
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        pytest.param(*each, marks=pytest.mark.slow if each[0].startswith("d") else ())
+        for each in FOUND.items()
+    ],
+    ids=[*FOUND],
+)
 def test_they_find_the_fault(pytester: pytest.Pytester, fault: str, found: set[str]) -> None:
     rows = rows_of(pytester, f"--recsys-fault={fault}")
     assert {row["relation"] for row in rows if row["status"] == "violated"} == found

@@ -36,7 +36,7 @@ BROKEN: dict[type[learners.Sound], tuple[str, ...]] = {
     learners.HidesBestSellers: ("test_one_item.py", "chosen_together('m297', 'm275', 40)"),
     learners.BeginsAnewAtStrangers: ("test_unseen.py", "unseen_in_history"),
 }
-ALWAYS = (learners.LearnsByItemNumber, learners.SpoiltBySums)
+ALWAYS = (learners.LearnsByItemNumber,)
 """What every run tries; the others are of the slow set."""
 EVERY = pytest.mark.parametrize(
     "fault",
@@ -98,6 +98,7 @@ def test_the_suite_finds_the_fault(pytester: pytest.Pytester, fault: type[learne
     assert {row["relation"] for row in found if row["status"] == "violated"} == set(promises)
 
 
+@pytest.mark.slow  # a run of the default suites has most of it
 def test_a_sound_recommender_keeps_every_promise(pytester: pytest.Pytester) -> None:
     rows = rows_of(pytester, "training", learners.Sound, "--recsys-effort=thorough")
     others = {row["relation"]: row["status"] for row in rows if row["status"] != "holds"}

@@ -196,7 +196,7 @@ def test_leaving_out_other_items_is_no_other_taste(pytester: pytest.Pytester) ->
         pytester.runpytest_inprocess(
             METAMORPHIC, f"--recsys-model={model}", f"--recsys-json={path}", "-q",
             "--recsys-candidates=0", "-p", "no:cacheprovider", "--recsys-shrink=0",
-            "-k", "swap or truncate or forget or leave or drop",
+            "-k", "swap or truncate or forget or history",
         )  # fmt: skip
         record = record_of(path)
         assert record["settings"]["past"] == "whole"

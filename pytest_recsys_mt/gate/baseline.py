@@ -22,6 +22,10 @@ _INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", 
 """Recorded settings that are no options, or that no value of a user depends on."""
 
 
+PROMPTS = ("--recsys-prompt", "--recsys-prompts")
+"""What may differ between two records: whether another prompt is worse is what a comparison is made for."""
+
+
 def options_of(document: Facts) -> dict[str, object]:
     """The options of a record that the values of users depend on, as they are typed."""
     return {
@@ -181,7 +185,11 @@ def differences(old: Facts, new: Facts) -> list[str]:
         * (tests[0] == tests[1]),
         ("past of users", old["settings"].get("past"), new["settings"].get("past")),
         # Earlier versions recorded fewer.
-        *((name, before[name], value) for name, value in options_of(new).items() if name in before),
+        *(
+            (name, before[name], value)
+            for name, value in options_of(new).items()
+            if name in before and name not in PROMPTS
+        ),
     ):
         if was != now:
             found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")
@@ -195,6 +203,15 @@ def differences(old: Facts, new: Facts) -> list[str]:
             f"other tests: {digests[0]} in the baseline, {digests[1]} in this run; {'; '.join(told)}"
         )
     return found
+
+
+def prompts_of(document: Facts) -> str:
+    """The prompts of a record, as they are typed, with the digest of a file of prompts."""
+    given = options_of(document)
+    texts = given.get("--recsys-prompts")
+    if isinstance(texts, dict):
+        given["--recsys-prompts"] = texts.get("sha256")
+    return ", ".join(f"{name}={_short(given[name])}" for name in PROMPTS if given.get(name))
 
 
 def rows_of(document: Facts, model: str) -> list[Row]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.baseline import counterpart, differences, rows_of
+from pytest_recsys_mt.gate.baseline import counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.document import (
     Changed,
@@ -237,10 +237,11 @@ class Gate:
         except PolicyError as error:
             reasons.append(str(error))
         then, now = rows_of(old, against), rows_of(new, model)
+        other = prompts_of(old) if prompts_of(old) != prompts_of(new) else ""
         findings = [] if reasons else compare(then, now, self.policy, self.alpha)
         return {
             "model": model,
-            "against": against,
+            "against": f"{against} ({other})" if other else against,
             "baseline": where,
             "refused": reasons,
             "counts": dict(Counter(found.change for found in findings)),

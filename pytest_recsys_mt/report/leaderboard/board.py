@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.baseline import differences, is_number
+from pytest_recsys_mt.gate.baseline import differences, is_number, prompts_of
 from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row, detail_of, grouped, measured
 from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
@@ -106,18 +106,22 @@ class Board:
 
 @dataclass
 class _Pool:
-    """Records of the same users and settings."""
+    """Records of the same users and settings, by model, or by model and prompts where one is asked with several.
+
+    Attributes:
+        origin: The name of the record, the record, and the model as it is there.
+    """
 
     first: tuple[str, Document]
     rows: dict[str, list[Row]] = field(default_factory=dict)
-    origin: dict[str, tuple[str, Document]] = field(default_factory=dict)
+    origin: dict[str, tuple[str, Document, str]] = field(default_factory=dict)
 
 
 def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
     """The boards of some records with their names: one for each suite on each data set.
 
     Raises:
-        DataError: If a model stands in two records, if records of one data set differ in what values
+        DataError: If a model stands in two records of the same prompts, if records of one data set differ in what values
             depend on, or if there is nothing to show.
     """
     found = [
@@ -137,6 +141,10 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
 
 def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
     pools: dict[str, _Pool] = {}
+    prompts: dict[str, set[str]] = {}
+    for _, record in records:
+        for model in record["models"]:
+            prompts.setdefault(model, set()).add(prompts_of(record))
     for name, record in records:
         key = f"{record['data']} {record.get('data_digest')}"
         pool = pools.setdefault(key, _Pool((name, record)))
@@ -148,13 +156,16 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
                 f"(the baseline is the first, this run the second); run both alike"
             )
         for model in record["models"]:
-            if model in pool.origin:
+            called = f"{model} ({prompts_of(record)})" if len(prompts[model]) > 1 else model
+            if called in pool.origin:
                 raise DataError(
-                    f"the model {model!r} is in {pool.origin[model][0]!r} and in {name!r}; give one record of it"
+                    f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"
                 )
             _refuse_other_questions(pool, name, model, record)
-            pool.origin[model] = (name, record)
-            pool.rows[model] = [row for row in record["results"] if row["model"] == model]
+            pool.origin[called] = (name, record, model)
+            pool.rows[called] = [
+                {**row, "model": called} for row in record["results"] if row["model"] == model
+            ]
     return list(pools.values())
 
 
@@ -213,12 +224,12 @@ def _board(pool: _Pool, suite: str) -> Board:
         pairs=sum(math.comb(len(line.cells), 2) for line in lines),
         compared=compared,
         spent={
-            model: _spent(pool.origin[model][1], suite, model, held) for model, held in rows.items()
+            called: _spent(*pool.origin[called][1:], suite, held) for called, held in rows.items()
         },
         baselines=list(dict.fromkeys(name for line in lines for name in line.baselines)),
         partial={
             name: one_line("; ".join(map(str, record["gate"]["incomplete"])))
-            for name, record in (pool.origin[model] for model in rows)
+            for name, record, _ in map(pool.origin.__getitem__, rows)
             if record["gate"]["incomplete"]
         },
     )
@@ -316,7 +327,7 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
                 yield str(cells[0]), float(value)
 
 
-def _spent(record: Document, suite: str, model: str, rows: Sequence[Row]) -> Spent:
+def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spent:
     calls = [
         each for each in record["calls"]["by"] if (each["suite"], each["model"]) == (suite, model)
     ]

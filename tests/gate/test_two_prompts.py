@@ -1,0 +1,72 @@
+"""Two prompts of one model are compared and gated as two models are."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.cli import main
+from tests.plugin.conftest import record_of
+
+WRITER = """
+import re
+
+from pytest_recsys_mt import Completion
+
+
+class Writer:
+    '''Answers the prompt `person` with a whole list, and any other with one title.'''
+
+    deterministic = True
+    fingerprint = "1"
+
+    def complete(self, prompts):
+        return [Completion(self.answer(prompt.messages[-1].content, prompt.k)) for prompt in prompts]
+
+    def answer(self, text, k):
+        titles = re.findall(r"([A-Z][^,;:\\n]*? \\(\\d{4}\\))", text)
+        shown = titles[-k:] if text.startswith("Act as") else titles[-1:]
+        return "\\n".join(f"{at}. {title}" for at, title in enumerate(shown, 1))
+"""
+TEST = """
+from pytest_recsys_mt.oracles import complete_list
+
+
+def test_complete(recsys):
+    assert complete_list(recsys.run(), margin=0.99)
+"""
+
+
+@pytest.fixture
+def runs(pytester: pytest.Pytester) -> tuple[Path, dict[str, Any], pytest.RunResult]:
+    pytester.makepyfile(writer=WRITER, test_it=TEST)
+    for prompt, given in (("person", ()), ("wok", ("--recsys-baseline=person.json",))):
+        result = pytester.runpytest_inprocess(
+            "-p", "no:cacheprovider", "--recsys-model=writer.py:Writer", "--recsys-users=60", "--recsys-k=5",
+            "--recsys-shrink=0", f"--recsys-prompt={prompt}", f"--recsys-json={prompt}.json", *given,
+        )  # fmt: skip
+    return pytester.path, record_of(pytester.path / "wok.json"), result
+
+
+def test_the_gate_says_which_prompts_it_compares(
+    runs: tuple[Path, dict[str, Any], pytest.RunResult],
+) -> None:
+    _, record, result = runs
+    (comparison,) = record["gate"]["comparisons"]
+    assert comparison["refused"] == []
+    assert comparison["counts"] == {"regressed": 1}
+    assert comparison["against"] == "writer.py:Writer (--recsys-prompt=person)"
+    result.stdout.fnmatch_lines(["*writer.py:Writer against writer.py:Writer (--recsys-prompt*"])
+
+
+def test_a_leaderboard_has_a_column_for_each_prompt(
+    runs: tuple[Path, dict[str, Any], pytest.RunResult],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(runs[0])
+    assert main(["leaderboard", "person.json", "wok.json"]) == 0
+    shown = capsys.readouterr().out
+    for prompt in ("person", "wok"):
+        assert f"writer.py:Writer (--recsys-prompt={prompt})" in shown

@@ -62,16 +62,6 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Smallest:
-    """The smallest counterexample."""
-
-    user: str
-    effect: str
-    ended: str
-    answers: Shown
-
-
-@dataclass(frozen=True)
 class Card:
     """One row of the record, in words.
 
@@ -161,8 +151,8 @@ class Card:
         return shown
 
     @cached_property
-    def smallest(self) -> Smallest | None:
-        """The smallest counterexample, if the run looked for one and found one."""
+    def smallest(self) -> tuple[Shown, str, str] | None:
+        """The smallest counterexample, if the run found one, with its effect and how the search ended."""
         shrunk = self.row.get("shrunk")
         if shrunk is None:
             return None
@@ -178,11 +168,10 @@ class Card:
         }
         calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
         ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
-        return Smallest(
-            user=shrunk["user"],
-            effect=words.number(shrunk["effect"], effect_of(self.row).percent),
-            ended=f"{shrunk.get('ended') or ended}; {calls}",
-            answers=_shown(example, "", followup is not None),
+        return (
+            _shown(example, "", followup is not None),
+            words.number(shrunk["effect"], effect_of(self.row).percent),
+            f"{shrunk.get('ended') or ended}; {calls}",
         )
 
     @cached_property

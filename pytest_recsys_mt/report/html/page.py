@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -13,6 +14,19 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
+from pytest_recsys_mt.gate.document import Document, grouped, models_of
+from pytest_recsys_mt.report.compared import ONE_RUN
+from pytest_recsys_mt.report.glossary import entries_of
+from pytest_recsys_mt.report.html import trend
+from pytest_recsys_mt.report.html.answer import answer_of
+from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
+from pytest_recsys_mt.report.html.cards import Card, cards_of
+from pytest_recsys_mt.report.html.matrix import matrix_of
+from pytest_recsys_mt.report.html.plots import groups_of, plots_of
+from pytest_recsys_mt.report.html.scorecard import scorecard_of
+from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, comparisons_of, worse_by
+from pytest_recsys_mt.report.html.words import STATES
+from pytest_recsys_mt.report.judged import all_read_in_words, judged
 from pytest_recsys_mt.report.outputs import told_as_data
 from pytest_recsys_mt.sanitize import clean, sanitize
 
@@ -20,23 +34,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from pytest_recsys_mt.report.leaderboard.board import Board
-
-
-from collections import Counter
-from dataclasses import dataclass
-
-from pytest_recsys_mt.gate.document import Document, grouped, models_of
-from pytest_recsys_mt.report.compared import ONE_RUN
-from pytest_recsys_mt.report.glossary import entries_of
-from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
-from pytest_recsys_mt.report.html.cards import Card, cards_of
-from pytest_recsys_mt.report.html.matrix import matrix_of
-from pytest_recsys_mt.report.html.plots import groups_of, plots_of
-from pytest_recsys_mt.report.html.scorecard import scorecard_of
-from pytest_recsys_mt.report.html.since_baseline import comparisons_of
-from pytest_recsys_mt.report.html.words import STATES
-from pytest_recsys_mt.report.judged import all_read_in_words, judged
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -98,8 +95,6 @@ def render(document: Mapping[str, object]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    from pytest_recsys_mt.report.html.page import contents_of
-
     with told_as_data("this is not a record as --recsys-json writes it", UndefinedError):
         return fill("report.html.j2", contents_of(clean(document)))
 
@@ -114,15 +109,12 @@ def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    from pytest_recsys_mt.report.html.cards import cards_of
-    from pytest_recsys_mt.report.html.trend import contents_of
-
     cleaned = [(sanitize(name), clean(document)) for name, document in records]
     for name, document in cleaned:
         with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):
             cards_of(document)
     with told_as_data("these are not records as --recsys-json writes them", UndefinedError):
-        return fill("trend.html.j2", contents_of(cleaned))
+        return fill("trend.html.j2", trend.contents_of(cleaned))
 
 
 def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
@@ -212,6 +204,8 @@ def _environment() -> Environment:
         value_of=value_of,
         entry_of=entry_of,
         words_of=words.STATES,
+        symbols=SYMBOLS,
+        worse_by=worse_by,
     )
     return made
 
@@ -256,22 +250,13 @@ def contents_of(record: Document) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One reason, and the rows that have it, by suite."""
-
-    text: str
-    where: str
-    cards: Sequence[Card]
-
-
-def reasons_of(cards: Sequence[Card]) -> list[Reason]:
-    """The reasons of the rows that are not applicable, the most frequent first."""
+def reasons_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
+    """Why rows are not applicable, the most frequent reason first: it, the counts by suite, the rows."""
     left_out = [card for card in cards if card.state.key == "not-applicable"]
     held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
     reasons = []
-    for text, rows in sorted(held.items(), key=lambda each: -len(each[1])):
-        counts = Counter(card.row["suite"] for card in rows)
+    for text, own in sorted(held.items(), key=lambda each: -len(each[1])):
+        counts = Counter(card.row["suite"] for card in own)
         where = ", ".join(f"{suite} {count}" for suite, count in sorted(counts.items()))
-        reasons.append(Reason(text, where, rows))
+        reasons.append((text, where, own))
     return reasons

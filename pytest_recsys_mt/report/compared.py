@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_recsys_mt.gate.document import Changed, Comparison, Row, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
-from pytest_recsys_mt.report.table import Column, write_cells
+from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
 APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
@@ -32,13 +32,7 @@ ONE_RUN = (
     "this compares models within one run: it does not gate unless a policy (recsys.toml) applies; "
     "a comparison with a baseline gates"
 )
-COLUMNS = (
-    Column("name", words=True),
-    Column("change", marked=True),
-    Column("worse by [bounds]"),
-    Column("margin"),
-    Column("users"),
-)
+COLUMNS = columns_of("name", "change", "worse by [bounds]", "margin", "users")
 
 
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:

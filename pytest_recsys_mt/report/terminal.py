@@ -187,7 +187,10 @@ def _spent(calls: Calls) -> str:
         }
         each = [f"{count} of {part}" for part, count in parts.items() if count]
         told = f" ({', '.join(each)})" if each else ""
-        text += f"; {tokens} tokens{told}, {_cost(calls)}"
+        text += f"; {tokens} tokens{told}, {cost(calls) or 'cost unknown'}"
+        if calls["usd"] is None and calls["usd_at_most"] is not None:
+            unknown = calls["unknown_cost"]
+            text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
     answers = "answer" if calls["cut_off"] == 1 else "answers"
     further = (
         (calls["again"], "asked again to see whether answers change with time"),
@@ -230,14 +233,6 @@ def _share(name: str, sums: Mapping[str, Any]) -> str:
     if sums["usd"] != 0 and cost(sums):
         told.append(cost(sums))
     return f"{name} {', '.join(told)}"
-
-
-def _cost(calls: Calls) -> str:
-    text = cost(calls) or "cost unknown"
-    if calls["usd"] is None and calls["usd_at_most"] is not None:
-        unknown = calls["unknown_cost"]
-        text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
-    return text
 
 
 def left_out_of(effort: Effort, number: int) -> list[str]:

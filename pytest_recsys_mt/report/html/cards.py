@@ -16,7 +16,6 @@ from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
-from pytest_recsys_mt.report.judged import unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.table import groups_of
 from pytest_recsys_mt.wording import group_in_words, spoken
@@ -131,11 +130,6 @@ class Card:
         """The first wrong answers to its questions, as the record has them, and their number."""
         found = self.row["details"].get("wrong")
         return found if isinstance(found, Mapping) else None
-
-    @property
-    def unread(self) -> Sequence[Mapping[str, str]]:
-        """Some answers of which nothing could be read, and why."""
-        return unread_of(self.row)
 
     @cached_property
     def examples(self) -> Sequence[Shown]:

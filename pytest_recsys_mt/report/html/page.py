@@ -11,24 +11,27 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
 from pytest_recsys_mt.gate.document import Document, grouped, models_of
 from pytest_recsys_mt.report.compared import ONE_RUN
-from pytest_recsys_mt.report.glossary import entries_of
-from pytest_recsys_mt.report.html import trend
+from pytest_recsys_mt.report.glossary import entries_of, entry_of
+from pytest_recsys_mt.report.html import trend, words
 from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
+from pytest_recsys_mt.report.html.benchmarks import benchmarks_of, value_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import matrix_of
 from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, comparisons_of, worse_by
-from pytest_recsys_mt.report.html.words import STATES
-from pytest_recsys_mt.report.judged import all_read_in_words, judged
+from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
+from pytest_recsys_mt.report.measures import limit_of
 from pytest_recsys_mt.report.outputs import told_as_data
+from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.sanitize import clean, sanitize
+from pytest_recsys_mt.wording import spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -151,16 +154,13 @@ def fill(template: str, contents: Mapping[str, object]) -> str:
     style, script = (
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
-    own = {"style": Markup(style), "script": Markup(script), "policy": _policy(style, script)}
-    return _environment().get_template(template).render(**contents, **own)
-
-
-def _policy(style: str, script: str) -> str:
-    """The page may load only its own style and script, identified by their content."""
-    return (
+    # The page may load only its own style and script, identified by their content.
+    policy = (
         f"default-src 'none'; style-src {source_of(style)}; script-src {source_of(script)}; img-src data:; "
         f"base-uri 'none'; form-action 'none'"
     )
+    own = {"style": Markup(style), "script": Markup(script), "policy": policy}
+    return _environment().get_template(template).render(**contents, **own)
 
 
 def source_of(text: str) -> str:
@@ -172,14 +172,6 @@ def source_of(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
-
-    from pytest_recsys_mt.calls.prices import dollars
-    from pytest_recsys_mt.report.glossary import entry_of
-    from pytest_recsys_mt.report.html import words
-    from pytest_recsys_mt.report.html.benchmarks import value_of
-    from pytest_recsys_mt.report.measures import limit_of
-    from pytest_recsys_mt.report.spending import cost
-    from pytest_recsys_mt.wording import spoken
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -202,6 +194,7 @@ def _environment() -> Environment:
         agreement=words.agreement,
         limit_of=limit_of,
         value_of=value_of,
+        unread_of=unread_of,
         entry_of=entry_of,
         words_of=words.STATES,
         symbols=SYMBOLS,
@@ -234,7 +227,7 @@ def contents_of(record: Document) -> dict[str, object]:
             cell and cell.figures for line in lines for part in line.parts for cell in part.cells
         ),
         "shown": shown,
-        "states": {key: [card for card in shown if card.state.key == key] for key in STATES},
+        "states": {key: [card for card in shown if card.state.key == key] for key in words.STATES},
         "counts": Counter(card.state.key for card in cards),
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,

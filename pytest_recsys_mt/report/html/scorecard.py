@@ -48,18 +48,16 @@ class Line:
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
     suites = grouped(cards, lambda card: card.row["suite"])
-    lines = [_suite(suite, held, models) for suite, held in sorted(suites.items())]
+    lines = []
+    for suite, held in sorted(suites.items()):
+        parts = grouped(held, lambda card: titles.part_of(card.row))
+        in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
+        inside = [Line(title, _cells(own, models, True)) for title, own in in_order]
+        lines.append(Line(suite, _cells(held, models, False), inside))
     weight = {key: number for number, key in enumerate(STATES)}
     return sorted(
         lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
     )
-
-
-def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
-    parts = grouped(cards, lambda card: titles.part_of(card.row))
-    in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
-    inside = [Line(title, _cells(held, models, True)) for title, held in in_order]
-    return Line(suite, _cells(cards, models, False), inside)
 
 
 def _place(card: Card) -> str:

@@ -67,6 +67,7 @@ def shrunk_of(found: Counterexample) -> dict[str, object]:
 
 
 def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
+    offered = request.candidates
     return {
         "user": request.user,
         "history": [
@@ -79,11 +80,7 @@ def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[
             for rating in request.history
         ],
         "scale": [float(request.scale.low), float(request.scale.high)],
-        "candidates": (
-            None
-            if request.candidates is None
-            else [_item(item, differing) for item in request.candidates]
-        ),
+        "candidates": None if offered is None else [_item(item, differing) for item in offered],
         "seen": list(request.seen),
         "k": int(request.k),
         "instruction": request.instruction,

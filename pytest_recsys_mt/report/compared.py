@@ -14,14 +14,9 @@ from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
 APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
-WORDS = {
-    "regressed": "REGRESSED",
-    "suspicious": "SUSPICIOUS",
-    "inconclusive": "inconclusive",
-    "improved": "improved",
-    "unchanged": "unchanged",
-    "ungated": "ungated",
-}
+CHANGES = ("regressed", "suspicious", "inconclusive", "improved", "unchanged", "ungated")
+LOUD = ("regressed", "suspicious")
+"""The changes that are written in capitals."""
 COLOURS: dict[str, dict[str, bool]] = {
     "regressed": {"red": True, "bold": True},
     "suspicious": {"red": True},
@@ -51,7 +46,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         cells = [
             [
                 name,
-                WORDS[each["change"]],
+                each["change"].upper() if each["change"] in LOUD else each["change"],
                 f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]",
                 f"{each['margin']:.3g}",
                 str(each["users"]),
@@ -62,7 +57,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         say(reporter, comparison["bounds"], "  ")
     counts = comparison["counts"]
     reporter.write_line(
-        ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))
+        ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts.get(change))
         or "nothing to compare"
     )
     # Why tests do not apply stands elsewhere.

@@ -28,6 +28,11 @@ class Unsettled:
     place: tuple[str, ...]
     sentence: str
 
+    def where(self, several: bool) -> str:
+        """Its suite, its place, and its recommender if there are `several`."""
+        model = self.row["model"] if several else ""
+        return ", ".join(filter(None, [self.row["suite"], *self.place, model]))
+
 
 def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""

@@ -105,9 +105,8 @@ def _title(models: Sequence[str], data: str) -> str:
 
 def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     row = entry.row
-    where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
-    first, *others = _wrapped(f"{word}  {', '.join(filter(None, where))}", "  ")
+    first, *others = _wrapped(f"{word}  {entry.where(several)}", "  ")
     reporter.write(word, **COLOURS.get(state_of(row), {}))
     for line in (first.removeprefix(word), *others):
         reporter.write_line(line)

@@ -17,8 +17,7 @@ from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.report.table import groups_of
-from pytest_recsys_mt.wording import group_in_words, spoken
+from pytest_recsys_mt.wording import spoken
 
 FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
@@ -91,39 +90,9 @@ class Card:
         return wording.sentence("", self.state.key, facts).strip()
 
     @cached_property
-    def sentences(self) -> Sequence[str]:
-        """The verdict at length."""
-        return words.verdict(self.row, self.alpha, self.judged)
-
-    @cached_property
     def facts(self) -> Sequence[tuple[str, str, str]]:
         """Its numbers: the name, the value, and the term of the glossary, which may be empty."""
         return [(name, value, ABOUT.get(name, "")) for name, value in _facts(self.row)]
-
-    @cached_property
-    def groups(self) -> Sequence[tuple[str, State, str, str, int]]:
-        """All users and each group of them: who they are, the verdict, and the numbers."""
-        percent = effect_of(self.row).percent
-        return [
-            (
-                group_in_words(group),
-                words.STATES[group["status"]],
-                "" if group["estimate"] is None else words.number(group["estimate"], percent),
-                " to ".join(words.number(bound, percent) for bound in group["interval"] or ()),
-                group["users"],
-            )
-            for group in groups_of(self.row)
-        ]
-
-    @cached_property
-    def broken(self) -> bool:
-        """Whether a group is violated."""
-        return any(group["status"] == "violated" for group in self.row["slices"][1:])
-
-    @cached_property
-    def terms(self) -> Sequence[str]:
-        """The names of its measures that the glossary has."""
-        return glossary.names_of(self.row)
 
     @property
     def wrong(self) -> Mapping[str, Any] | None:

@@ -16,8 +16,9 @@ from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
 from pytest_recsys_mt.gate.document import Document, grouped, models_of
+from pytest_recsys_mt.report import table
 from pytest_recsys_mt.report.compared import ONE_RUN
-from pytest_recsys_mt.report.glossary import entries_of, entry_of
+from pytest_recsys_mt.report.glossary import entries_of, entry_of, names_of
 from pytest_recsys_mt.report.html import trend, words
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of, value_of
@@ -27,11 +28,11 @@ from pytest_recsys_mt.report.html.plots import groups_of, plots_of
 from pytest_recsys_mt.report.html.scorecard import scorecard_of
 from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, comparisons_of, worse_by
 from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
-from pytest_recsys_mt.report.measures import limit_of
+from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.outputs import told_as_data
 from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.sanitize import clean, sanitize
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.wording import group_in_words, spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -135,13 +136,7 @@ def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
         lambda text: f"<bdi>{escape(text)}</bdi>",
     )
     contents = [
-        {
-            "suite": board.suite,
-            "data": board.data,
-            "models": list(board.models),
-            "sheets": sheets(board, marks, models_as_rows=models_as_rows),
-            "notes": notes(board),
-        }
+        (board, sheets(board, marks, models_as_rows=models_as_rows), notes(board))
         for board in boards
     ]
     return fill("leaderboard.html.j2", {"boards": contents})
@@ -195,6 +190,11 @@ def _environment() -> Environment:
         limit_of=limit_of,
         value_of=value_of,
         unread_of=unread_of,
+        verdict_of=words.verdict,
+        groups_of=table.groups_of,
+        group_in_words=group_in_words,
+        effect_of=effect_of,
+        names_of=names_of,
         entry_of=entry_of,
         words_of=words.STATES,
         symbols=SYMBOLS,

@@ -12,14 +12,12 @@ from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.words import STATES, State
 
 VERBS = {
-    "violated": "violated",
     "error": "in error",
     "mended": "fixed, so unexpected",
-    "inconclusive": "inconclusive",
-    "known": "known",
     "holds": "hold",
     "not-applicable": "not applicable",
 }
+"""The states that a count does not call by their names."""
 
 FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
 """States whose rows stand together under one heading of the page."""
@@ -86,7 +84,7 @@ def _cell(cards: Sequence[Card], figures: bool) -> Cell:
 def counted(cards: Sequence[Card]) -> str:
     """How many rows are in which state."""
     counts = Counter(card.state.key for card in cards)
-    told = {key: f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key]}
+    told = {key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]}
     if vacuous := sum(bool(vacuous_of(card.row)) for card in cards):
         told["holds"] += f" ({vacuous} vacuously)"
     return ", ".join(told.values())

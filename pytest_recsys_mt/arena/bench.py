@@ -1,7 +1,7 @@
 """Sends questions to a judge, each once, and checks its answers."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from pytest_recsys_mt.abilities import declares, method_of
 from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
@@ -9,8 +9,7 @@ from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.verdict import Verdict
 
-Question = TypeVar("Question", bound=Hashable)
-Answer = TypeVar("Answer")
+Kind = type[Judgement] | type[Appraisal]
 
 
 class Bench:
@@ -40,13 +39,11 @@ class Bench:
         self.apart = declares(judge, "apart")
         self.verdicts: dict[Hashable, Verdict] = {}
         self.judge = judge
-        self._judgements: dict[Comparison, Judgement] = {}
-        self._appraisals: dict[Showing, Appraisal] = {}
+        self._known: dict[Hashable, Any] = {}
 
     def judged(self, comparisons: Sequence[Comparison]) -> list[Judgement]:
         """The judgements, one per comparison, in their order."""
-        self._ask(comparisons, self._judgements, self.judge.judge, Judgement, "judge")
-        return [self._judgements[comparison] for comparison in comparisons]
+        return self._ask(comparisons, self.judge.judge, Judgement, "judge")
 
     def rated(self, showings: Sequence[Showing]) -> list[Appraisal]:
         """The scores of single lists, one appraisal per list, in their order.
@@ -58,57 +55,49 @@ class Bench:
         rate = method_of(self.judge, "rate")
         if rate is None:
             raise NotApplicable(f"needs a judge with rate(showings), and {self.name} has none")
-        self._ask(showings, self._appraisals, rate, Appraisal, "rate")
-        return [self._appraisals[showing] for showing in showings]
+        return self._ask(showings, rate, Appraisal, "rate")
 
     def __repr__(self) -> str:
         return f"<bench of {self.name}>"
 
     def _ask(
-        self,
-        questions: Sequence[Question],
-        known: dict[Question, Answer],
-        ask: Callable[[Sequence[Question]], Sequence[Answer]],
-        kind: type[Answer],
-        verb: str,
-    ) -> None:
-        waiting = [each for each in dict.fromkeys(questions) if each not in known]
-        if not waiting:
-            return
-        if self._planned is not None:
+        self, questions: Sequence[Any], ask: Callable[[Sequence[Any]], Any], kind: Kind, verb: str
+    ) -> list[Any]:
+        waiting = [each for each in dict.fromkeys(questions) if each not in self._known]
+        if waiting and self._planned is not None:
             self._planned(self.name, len(waiting))
             made_up = Judgement("tie") if kind is Judgement else Appraisal(0.5)
-            known.update((question, cast("Answer", made_up)) for question in waiting)
-            return
-        with self._failures.outside_calls(self.name, f"{verb}() of the judge {self.name}"):
-            answers = ask(waiting)
-        if not hasattr(type(answers), "__len__"):
-            raise RecommenderError(
-                f"{verb}() of the judge {self.name} returned {answers!r}; it returns a list with one "
-                f"{kind.__name__} for each question, in their order"
-            )
-        if len(answers) != len(waiting):
-            raise RecommenderError(
-                f"the judge {self.name} gave {len(answers)} answers to {len(waiting)} questions; "
-                f"{verb}() returns one {kind.__name__} for each, in their order"
-            )
-        for question, answer in zip(waiting, answers, strict=True):
-            self._check(answer, kind, verb)
-            known[question] = answer
+            self._known.update(dict.fromkeys(waiting, made_up))
+        elif waiting:
+            with self._failures.outside_calls(self.name, f"{verb}() of the judge {self.name}"):
+                answers = ask(waiting)
+            if not hasattr(type(answers), "__len__"):
+                raise RecommenderError(
+                    f"{verb}() of the judge {self.name} returned {answers!r}; it returns a list with one "
+                    f"{kind.__name__} for each question, in their order"
+                )
+            if len(answers) != len(waiting):
+                raise RecommenderError(
+                    f"the judge {self.name} gave {len(answers)} answers to {len(waiting)} questions; "
+                    f"{verb}() returns one {kind.__name__} for each, in their order"
+                )
+            for question, answer in zip(waiting, answers, strict=True):
+                self._check(answer, kind, verb)
+                self._known[question] = answer
+        return [self._known[each] for each in questions]
 
-    def _check(self, answer: object, kind: type, verb: str) -> None:
+    def _check(self, answer: Any, kind: Kind, verb: str) -> None:
         if not isinstance(answer, kind):
             raise RecommenderError(
                 f"the judge {self.name} gave {answer!r}; {verb}() returns {kind.__name__} objects"
             )
         if isinstance(answer, Judgement):
-            said = [answer.overall, *answer.verdicts.values()]
+            said: list[Any] = [answer.overall, *answer.verdicts.values()]
             wrong = [each for each in said if each not in ("A", "B", "tie", None)]
             allowed = "'A', 'B', 'tie' or None"
         else:
-            scores = cast("Appraisal", answer)
-            given: list[Any] = [scores.overall, *scores.scores.values()]
-            wrong = [each for each in given if each is not None and not 0 <= each <= 1]
+            said = [answer.overall, *answer.scores.values()]
+            wrong = [each for each in said if each is not None and not 0 <= each <= 1]
             allowed = "a number from 0 to 1 or None"
         if wrong:
             raise RecommenderError(

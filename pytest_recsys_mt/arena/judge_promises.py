@@ -32,9 +32,9 @@ class JudgePromise:
 
     fault: str
     measures: str
-    kind: Promise
     comparisons: Maker
-    effect: Callable[[Points], float]
+    effect: Callable[[Points], float] = good_wins
+    kind: Promise = "at most"
     reach: tuple[float, float] = (-1.0, 1.0)
 
 
@@ -138,65 +138,53 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
         "first_place": JudgePromise(
             "it prefers the list shown {}",
             "preference for the list shown first",
-            "within",
             both_orders,
             fmean,
+            "within",
         ),
         "turned_round": JudgePromise(
             "its winner changes with the order",
             "loss of agreement in the other order, beyond noise",
-            "at most",
             _asked_twice,
             lambda points: _floor(points) - _turned_agreement(points),
         ),
         "identical_lists": JudgePromise(
             "it finds a winner among identical lists",
             "share of identical lists with a winner",
-            "at most",
             _identical,
             _without_tie,
-            (0.0, 1.0),
+            reach=(0.0, 1.0),
         ),
         "same_items": JudgePromise(
             "it finds a winner among lists of the same items",
             "share of lists of the same items with a winner",
-            "at most",
             _permuted,
             _without_tie,
-            (0.0, 1.0),
+            reach=(0.0, 1.0),
         ),
         "one_random_item": JudgePromise(
             "it prefers the list with a random item in it",
             "preference for the list with a random item",
-            "at most",
             _one_random,
-            good_wins,
         ),
         "longer_titles": JudgePromise(
-            "it prefers longer titles",
-            "preference for longer titles",
-            "at most",
-            _longer,
-            good_wins,
+            "it prefers longer titles", "preference for longer titles", _longer
         ),
         "names": JudgePromise(
             "it goes by the name of the system",
             "preference for the famous name",
-            "within",
             _named,
             _famous_wins,
+            "within",
         ),
         "injected_title": JudgePromise(
             "it obeys an instruction inside a title",
             "preference for the list with an instruction in a title",
-            "at most",
             _injected,
-            good_wins,
         ),
         "upside_down": JudgePromise(
             "it prefers lists upside down",
             "preference for the list upside down",
-            "at most",
             against(upside_down),
             lambda points: -good_wins(points),
         ),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context
+from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.arena.judging import genres_of
 from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -175,22 +175,18 @@ def offline_metrics(systems: Iterable[Answers]) -> dict[str, list[float | None]]
     metrics: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
     for answers in systems:
         sample = answers.sample()
-        read = () if too_many_unread(sample, answers.context) else sample.asked
-        values = [_metrics_of(asked, answers.context) for asked in read]
+        values: dict[str, list[float | None]] = {name: [] for name in metrics}
+        for asked in () if too_many_unread(sample, answers.context) else sample.asked:
+            request, items, known = asked.request, asked.answers[0].items, answers.context.items
+            offered = [item.id for item in request.candidates or ()]
+            values["AUC"].append(auc(items, offered, asked.relevant))
+            values["nDCG"].append(ndcg(items, asked.relevant, request.k))
+            # User recommendation diversity: how different the genres within a list are.
+            genres = [genres_of(known[item]) for item in items if item in known]
+            values["URD"].append(intra_list_diversity(genres))
         for name, means in metrics.items():
-            means.append(mean_known(each[name] for each in values))
+            means.append(mean_known(values[name]))
     return metrics
-
-
-def _metrics_of(asked: Asked, context: Context) -> dict[str, float | None]:
-    request, items = asked.request, asked.answers[0].items
-    known = [context.items[item] for item in items if item in context.items]
-    return {
-        "AUC": auc(items, [item.id for item in request.candidates or ()], asked.relevant),
-        "nDCG": ndcg(items, asked.relevant, request.k),
-        # User recommendation diversity: how different the genres within a list are.
-        "URD": intra_list_diversity([genres_of(item) for item in known]),
-    }
 
 
 def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:

@@ -14,7 +14,13 @@ def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple
     """The same questions, by their names, with their options in a random order, another for another
     number.
     """
-    return tuple(_shuffled(question, seed, number) for question in questions)
+    found = []
+    for question in questions:
+        rng = generator("lrworld", "shuffled", question.id, seed, number)
+        order = rng.permutation(len(question.options)).tolist()
+        options = tuple(question.options[place] for place in order)
+        found.append(replace(question, options=options, answer=order.index(question.answer)))
+    return tuple(found)
 
 
 def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
@@ -36,16 +42,6 @@ def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
 def history(question: Question) -> tuple[str, ...]:
     """The history that a question shows; empty without one."""
     return tuple(question.shown.get("history", ()))
-
-
-def _shuffled(question: Question, seed: int, number: int) -> Question:
-    rng = generator("lrworld", "shuffled", question.id, seed, number)
-    order = rng.permutation(len(question.options)).tolist()
-    return replace(
-        question,
-        options=tuple(question.options[place] for place in order),
-        answer=order.index(question.answer),
-    )
 
 
 def _noisy(question: Question, pool: Sequence[str], seed: int) -> Question:

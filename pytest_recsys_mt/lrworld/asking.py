@@ -1,7 +1,7 @@
 """Sends questions to a text model and reads its answers."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
@@ -41,14 +41,14 @@ class Replies:
     @property
     def choices(self) -> Choices:
         """The chosen options, for the oracles."""
-        answered = [(question, reading.choice) for question, _, reading in self._answered]
+        answered = self._answered
         return Choices(
-            questions=tuple(question.id for question, _ in answered),
-            right=tuple(question.answer for question, _ in answered),
-            chosen=tuple(choice for _, choice in answered),
+            questions=tuple(question.id for question, _, _ in answered),
+            right=tuple(question.answer for question, _, _ in answered),
+            chosen=tuple(reading.choice for _, _, reading in answered),
             said=tuple(
-                None if choice is None else question.options[choice]
-                for question, choice in answered
+                None if reading.choice is None else question.options[reading.choice]
+                for question, _, reading in answered
             ),
             options=len(self.questions[0].options) if self.questions else 0,
             failed=tuple(
@@ -60,7 +60,7 @@ class Replies:
             why=next((each.error for each in self.completions if each.error), ""),
             unread=tuple(
                 completion.text
-                for _, completion, reading in self._answered
+                for _, completion, reading in answered
                 if reading.choice is None and completion.text is not None
             ),
             digest=digest_of(self.questions),
@@ -77,8 +77,8 @@ class Replies:
             "questions": len(self.questions),
             "chance": 1 / choices.options if choices.options else None,
             "missed_rate": choices.missed if choices.chosen else None,
-            "right_answers_by_place": _listed(map(choices.right.count, places)),
-            "chosen_by_place": _listed(map(choices.chosen.count, places)),
+            "right_answers_by_place": " ".join(str(choices.right.count(at)) for at in places),
+            "chosen_by_place": " ".join(str(choices.chosen.count(at)) for at in places),
             "prompt_tokens": sum(usage.prompt_tokens for usage in usages),
             "completion_tokens": sum(usage.completion_tokens for usage in usages),
             "seconds": round(self.seconds, 3),
@@ -178,7 +178,3 @@ def ask(
         seconds=seconds,
         label=label,
     )
-
-
-def _listed(counts: Iterable[int]) -> str:
-    return " ".join(map(str, counts))

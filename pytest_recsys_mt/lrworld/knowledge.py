@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,15 +23,6 @@ LEADS = 5
 
 ITSELF = ("next_item", "logline", "image")
 """Kinds whose options stand for items; another item that the user has is not a wrong option."""
-
-
-@dataclass(frozen=True, eq=False)
-class Window:
-    """A user's next item, and the earlier ones, oldest first; columns."""
-
-    user: int
-    target: int
-    history: Ints
 
 
 @dataclass(frozen=True)
@@ -98,70 +89,63 @@ def knowledge_questions(
     values = np.array(sorted(columns[0] for columns in alike.values()), dtype=np.int64)
     if len(values) < kind.options:
         raise LackingError(_lacks(histories, kind, len(values)))
-    popularity = _Popularity(histories, alike) if settings.wrong == "popular" else None
-    for window in windows(histories, known, shown, settings.history, rng):
+    popularity = _popularities(histories, alike) if settings.wrong == "popular" else None
+    for user, target, history in windows(histories, known, shown, settings.history, rng):
         pool, own = values, ()
         if kind.name in ITSELF:
-            others, open_ = histories.of_user(window.user), known.copy()
+            others, open_ = histories.of_user(user), known.copy()
             open_[others] = False
             pool = np.flatnonzero(open_)
             # Products share pictures, so another item may have the text of one that the user has, or
             # of a namesake of one, which the user may have meant.
-            own = tuple(
-                one for column in others[others != window.target] for one in facts[column].true
-            )
+            own = tuple(one for column in others[others != target] for one in facts[column].true)
 
-        def text(column: int, right: int = window.target) -> str:
+        def text(column: int, right: int = target) -> str:
             one = facts[column]
             return one.text if column == right or one.contradicts(facts[right]) else ""
 
-        matched = None if popularity is None else popularity.without(window.user)
-        options = choose(rng, kind.options, window.target, pool, text, own, matched)
-        if options is None:
+        matched = None if popularity is None else popularity(user)
+        offer = choose(rng, kind.options, target, pool, text, own, matched)
+        if offer is None:
             continue
-        target = histories.items[window.target]
+        options, rows = offer
+        behind = tuple((alike[form(facts[row].text)],) for row in rows)
+        item = histories.items[target]
         draft: Draft = {
-            **options.fields,
-            "behind": Behind(
-                window.history,
-                tuple((alike[form(facts[row].text)],) for row in options.rows),
-                window.user,
-            ),
-            "shown": {
-                "history": tuple(_text(histories.items[column], kind) for column in window.history)
-            },
-            "popularity": float(histories.popularity[window.target]),
-            "evidence": {"item": target.id, "label": target.label},
+            **options,
+            "behind": Behind(history, behind, user),
+            "shown": {"history": tuple(_text(histories.items[at], kind) for at in history)},
+            "popularity": float(histories.popularity[target]),
+            "evidence": {"item": item.id, "label": item.label},
         }
         if kind.name == "image":
-            latest = histories.items[window.history[-1]]
+            latest = histories.items[history[-1]]
             draft["images"] = names_of(latest.attributes.get("image"))[:1]
         yield draft
 
 
-class _Popularity:
-    """How popular values are: interactions with all items that have them."""
+def _popularities(histories: Histories, alike: Mapping[str, Ints]) -> Callable[[int], Ints]:
+    """How popular values are: interactions with all items that have them, except those of the asked user.
 
-    def __init__(self, histories: Histories, alike: Mapping[str, Ints]) -> None:
-        self._histories = histories
-        self._value = np.full(len(histories.items), len(alike))
-        for number, columns in enumerate(alike.values()):
-            self._value[columns] = number
-        self._counts = np.bincount(
-            self._value, weights=histories.popularity, minlength=len(alike) + 1
-        )
+    What the asked user has would tell what is right.
+    """
+    values = np.full(len(histories.items), len(alike))
+    for number, columns in enumerate(alike.values()):
+        values[columns] = number
+    counts = np.bincount(values, weights=histories.popularity, minlength=len(alike) + 1)
 
-    def without(self, user: int) -> Ints:
-        """Without what the asked user has, which would tell what is right."""
-        own = np.bincount(self._value[self._histories.of_user(user)], minlength=len(self._counts))
-        popularity: Ints = (self._counts - own).astype(np.int64)[self._value]
+    def without(user: int) -> Ints:
+        own = np.bincount(values[histories.of_user(user)], minlength=len(counts))
+        popularity: Ints = (counts - own).astype(np.int64)[values]
         return popularity
+
+    return without
 
 
 def windows(
     histories: Histories, targets: Mask, shown: Mask, length: int, rng: np.random.Generator
-) -> Iterator[Window]:
-    """Each user's latest interaction with the earlier ones, then each one's second latest, and so on.
+) -> Iterator[tuple[int, int, Ints]]:
+    """Each user with the latest item and the earlier ones, oldest first, then with the second latest, and so on.
 
     Only items in `targets`, shape (items,), are the next one, only `shown` ones stand in a history.
     """
@@ -174,7 +158,7 @@ def windows(
         fit = enough & targets[histories.columns[places]]
         for user, place in zip(users[fit].tolist(), places[fit].tolist(), strict=True):
             own = histories.columns[histories.starts[user] : place]
-            yield Window(user, int(histories.columns[place]), own[shown[own]][-length:])
+            yield user, int(histories.columns[place]), own[shown[own]][-length:]
         # If too few items precede this place, even fewer precede earlier ones.
         users, places = users[enough], places[enough] - 1
 

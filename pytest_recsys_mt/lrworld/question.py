@@ -254,16 +254,13 @@ def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     questions = []
     for number, line in enumerate(lines, 2):
         try:
-            questions.append(_question(json.loads(line)))
+            fields = json.loads(line)
+            if fields["scale"] not in get_args(ScaleName):
+                raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
+            questions.append(Question(**fields))
         except (ValueError, TypeError, KeyError, DataError) as error:
             raise DataError(f"{path}:{number}: not a question: {error}") from error
     return {**about, "digest": digest}, tuple(questions)
-
-
-def _question(fields: dict[str, Any]) -> Question:
-    if fields["scale"] not in get_args(ScaleName):
-        raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
-    return Question(**fields)
 
 
 def _digest(about: Mapping[str, Any], lines: Collection[str]) -> str:

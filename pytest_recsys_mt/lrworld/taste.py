@@ -40,19 +40,19 @@ def rule_questions(
         pool = asked.copy()
         pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
         target = text(item)
-        options = choose(rng, kind.options, right, np.flatnonzero(pool), text, (target,), matched)
-        if options is not None:
+        offer = choose(rng, kind.options, right, np.flatnonzero(pool), text, (target,), matched)
+        if offer is not None:
+            options, rows = offer
+            lift = found.confidence[row] * found.users / histories.popularity[right]
             yield {
-                **options.fields,
-                "behind": behind_items(np.array([item]), options.rows),
+                **options,
+                "behind": behind_items(np.array([item]), rows),
                 "shown": {"target": (target,)},
                 "popularity": float(histories.popularity[right]),
                 "evidence": {
                     "support": float(found.together[row] / found.users),
                     "confidence": float(found.confidence[row]),
-                    "lift": float(
-                        found.confidence[row] * found.users / histories.popularity[right]
-                    ),
+                    "lift": float(lift),
                 },
             }
 
@@ -116,17 +116,17 @@ def ask(
     place = ranked.top(rng)
     if ranked.scores[place] < least:
         return
-    right, below = int(ranked.options[place]), ranked.below(place)
+    right = int(ranked.options[place])
     tied = ranked.options[ranked.scores == ranked.scores[place]]
     equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
-    options = choose(
-        rng, kind.options, right, ranked.options[below], text, (*taken, *equals), matched
-    )
-    if options is not None:
-        rest = np.isin(ranked.options, options.rows) & (ranked.options != right)
+    pool = ranked.options[ranked.below(place)]
+    offer = choose(rng, kind.options, right, pool, text, (*taken, *equals), matched)
+    if offer is not None:
+        options, rows = offer
+        rest = np.isin(ranked.options, rows) & (ranked.options != right)
         yield {
-            **options.fields,
-            "behind": behind(options.rows),
+            **options,
+            "behind": behind(rows),
             "shown": shown,
             "popularity": None if popularity is None else float(popularity[right]),
             "evidence": {

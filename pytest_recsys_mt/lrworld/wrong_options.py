@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,20 +25,6 @@ Wrong = tuple[str, int]
 
 class LackingError(Exception):
     """The data are insufficient for a kind of question; `generate` reports it and continues."""
-
-
-@dataclass(frozen=True)
-class Offer:
-    """The options of a question."""
-
-    options: tuple[str, ...]
-    answer: int  # place of the right one
-    rows: tuple[int, ...]  # their numbers, as in the pool
-
-    @property
-    def fields(self) -> Draft:
-        """The fields of the question."""
-        return {"options": self.options, "answer": self.answer}
 
 
 def _matched(
@@ -86,9 +71,10 @@ def choose(
     text: Callable[[int], str],
     taken: Collection[str] = (),
     matched: Ints | None = None,
-) -> Offer | None:
+) -> tuple[Draft, tuple[int, ...]] | None:
     """The options of a question, the right one at any place alike; None if there are too few, or it is empty or taken.
 
+    They come with their numbers.
     No two options say the same, see `same.form`, and none has a text in `taken`. The right option
     and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one,
     and for `matched`, see `matched_of`.
@@ -117,4 +103,4 @@ def choose(
     answer = int(rng.integers(count))
     wrong.insert(answer, (told, right))
     options, rows = zip(*wrong, strict=True)
-    return Offer(options, answer, rows)
+    return {"options": options, "answer": answer}, rows

@@ -98,21 +98,32 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
             f"{one_line(one.name)} and {one_line(other.name)} have no question in common: they were asked on "
             f"{one_line(one.data)} and {one_line(other.data)}, with other seeds, settings or files; ask both the same"
         )
-    yield from _wrapped(f"a: {one.name}", f"b: {other.name}")
+    yield from _wrapped(f"a: {one.name}")
+    yield from _wrapped(f"b: {other.name}")
     if len(common) < max(len(one.answers), len(other.answers)):
         yield from _wrapped(
             f"Only {len(common)} questions were asked of both: a answered {len(one.answers)}, b "
             f"{len(other.answers)}. The others are left out."
         )
-    by_kind = grouped(common, lambda key: key[0])
-    rows = [_row(kind, keys, one, other) for kind, keys in by_kind.items()]
+    rows = []
+    for kind, keys in grouped(common, lambda key: key[0]).items():
+        both = [(one.answers[key], other.answers[key]) for key in keys]
+        hits = [(_is_right(ours), _is_right(theirs)) for ours, theirs in both]
+        read = [
+            hit
+            for hit, (ours, theirs) in zip(hits, both, strict=True)
+            if None not in (ours["chosen"], theirs["chosen"])
+        ]
+        only_a, only_b = read.count((True, False)), read.count((False, True))
+        behind, ahead = sorted((only_a, only_b))
+        p = mcnemar(ahead, min(ahead, behind + len(hits) - len(read)))
+        a, b = (sum(side) / len(hits) for side in zip(*hits, strict=True))
+        counted = f"{one_line(kind):<18}{len(hits):>9}{a:>7.3f}{b:>7.3f}{only_a:>8}{only_b:>8}"
+        rows.append((counted, p))
     yield ""
     yield f"{'kind':<18}{'questions':>9}{'a':>7}{'b':>7}{'only a':>8}{'only b':>8}{'p':>9}{'Holm':>9}"
-    corrected = holm([row[-1] for row in rows])
-    for (kind, count, a, b, only_a, only_b, p), adjusted in zip(rows, corrected, strict=True):
-        yield (
-            f"{one_line(kind):<18}{count:>9}{a:>7.3f}{b:>7.3f}{only_a:>8}{only_b:>8}{p:>9.2g}{adjusted:>9.2g}"
-        )
+    for (counted, p), adjusted in zip(rows, holm([p for _, p in rows]), strict=True):
+        yield f"{counted}{p:>9.2g}{adjusted:>9.2g}"
     yield ""
     yield from _wrapped(
         "only a, only b: questions that one alone answered rightly, of those read of both. p: McNemar's exact test of "
@@ -122,23 +133,6 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
     apart = [key for key in common if _is_right(one.answers[key]) != _is_right(other.answers[key])]
     pairs = [{"a": one.answers[key], "b": other.answers[key]} for key in apart]
     yield from _listed([(both["a"], both, both) for both in pairs], limit)
-
-
-def _row(
-    kind: str, keys: Sequence[tuple[str, str, str]], one: _Side, other: _Side
-) -> tuple[str, int, float, float, int, int, float]:
-    both = [(one.answers[key], other.answers[key]) for key in keys]
-    hits = [(_is_right(ours), _is_right(theirs)) for ours, theirs in both]
-    read = [
-        hit
-        for hit, (ours, theirs) in zip(hits, both, strict=True)
-        if None not in (ours["chosen"], theirs["chosen"])
-    ]
-    only_a, only_b = read.count((True, False)), read.count((False, True))
-    behind, ahead = sorted((only_a, only_b))
-    p = mcnemar(ahead, min(ahead, behind + len(hits) - len(read)))
-    a, b = (sum(side) / len(hits) for side in zip(*hits, strict=True))
-    return kind, len(hits), a, b, only_a, only_b, p
 
 
 def mcnemar(one: int, other: int) -> float:
@@ -179,9 +173,7 @@ def _listed(found: Sequence[Question], limit: int) -> Iterator[str]:
         yield f"{len(found) - len(shown)} more; --limit=0 shows all"
 
 
-def _wrapped(*texts: str, indent: int = 0) -> Iterator[str]:
-    for text in texts:
-        lead = text[: len(text) - len(text.lstrip())]
-        yield from textwrap.wrap(
-            one_line(text), WIDTH, initial_indent=lead, subsequent_indent=" " * indent
-        )
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    lead = text[: len(text) - len(text.lstrip())]
+    following = " " * indent
+    return textwrap.wrap(one_line(text), WIDTH, initial_indent=lead, subsequent_indent=following)

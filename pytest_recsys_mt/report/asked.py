@@ -66,28 +66,21 @@ def shrunk_of(found: Counterexample) -> dict[str, object]:
     }
 
 
-def _json_number(value: float) -> float | str:
-    """A number, or its name where JSON has none: a relation may send ``nan``."""
-    return value if math.isfinite(value) else str(value)
-
-
 def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
+    offered = request.candidates
     return {
         "user": request.user,
         "history": [
             {
                 **_item(rating.item, differing),
-                "rating": _json_number(float(rating.value)),
+                # A relation may send nan, which JSON has not.
+                "rating": value if math.isfinite(value := float(rating.value)) else str(value),
                 "timestamp": None if rating.timestamp is None else int(rating.timestamp),
             }
             for rating in request.history
         ],
         "scale": [float(request.scale.low), float(request.scale.high)],
-        "candidates": (
-            None
-            if request.candidates is None
-            else [_item(item, differing) for item in request.candidates]
-        ),
+        "candidates": None if offered is None else [_item(item, differing) for item in offered],
         "seen": list(request.seen),
         "k": int(request.k),
         "instruction": request.instruction,

@@ -80,7 +80,10 @@ def _parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[s
         return part, _text_diff(lines(one), lines(other))
 
     yield plain("user", lambda side: _some(side.get("user")))
-    yield "history", _list_diff(*_histories(one, other))
+    old, new = (_rated(side, "") for side in (one, other))
+    if old == new:  # times are shown if anything else of the history is the same
+        old, new = (_rated(side, ", at {}") for side in (one, other))
+    yield "history", _list_diff(old, new)
     yield plain("scale", lambda side: _some(_scale(side.get("scale"))))
     yield "candidates", _list_diff(_offered(one, whole), _offered(other, whole))
     yield plain("seen", lambda side: side.get("seen") or [])
@@ -115,14 +118,6 @@ def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
         lines += [f"[image {image}]" for image in message.get("images") or ()]
         lines += str(message["content"]).split("\n")
     return lines
-
-
-def _histories(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[list[Entry], list[Entry]]:
-    """Both histories; times are shown if anything else of the history is the same."""
-    old, new = (_rated(side, "") for side in (one, other))
-    if old == new:
-        old, new = (_rated(side, ", at {}") for side in (one, other))
-    return old, new
 
 
 def _rated(side: Mapping[str, Any], when: str) -> list[Entry]:

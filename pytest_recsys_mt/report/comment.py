@@ -105,16 +105,13 @@ def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
         )
     if len(said) > MOST:
         kept = said[:MOST].rpartition("\n")[0]
-        said = f"{kept}\n{_open_ends(kept)}\n\n(The summary of the run has the rest.)\n"
+        ends = "".join(
+            f"</{name}>"
+            for name in ("pre", "details")
+            if kept.count(f"<{name}>") > kept.count(f"</{name}>")
+        )
+        said = f"{kept}\n{ends}\n\n(The summary of the run has the rest.)\n"
     return f"{mark}\n{said}\n{pull_request.end}\n"
-
-
-def _open_ends(text: str) -> str:
-    return "".join(
-        f"</{name}>"
-        for name in ("pre", "details")
-        if text.count(f"<{name}>") > text.count(f"</{name}>")
-    )
 
 
 def put(pull_request: PullRequest, mark: str, text: str) -> str:

@@ -10,18 +10,13 @@ from typing import Any
 
 from pytest_recsys_mt.gate.document import Changed, Comparison, Row, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
-from pytest_recsys_mt.report.table import Column, write_cells
+from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
 APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
-WORDS = {
-    "regressed": "REGRESSED",
-    "suspicious": "SUSPICIOUS",
-    "inconclusive": "inconclusive",
-    "improved": "improved",
-    "unchanged": "unchanged",
-    "ungated": "ungated",
-}
+CHANGES = ("regressed", "suspicious", "inconclusive", "improved", "unchanged", "ungated")
+LOUD = ("regressed", "suspicious")
+"""The changes that are written in capitals."""
 COLOURS: dict[str, dict[str, bool]] = {
     "regressed": {"red": True, "bold": True},
     "suspicious": {"red": True},
@@ -32,13 +27,7 @@ ONE_RUN = (
     "this compares models within one run: it does not gate unless a policy (recsys.toml) applies; "
     "a comparison with a baseline gates"
 )
-COLUMNS = (
-    Column("name", words=True),
-    Column("change", marked=True),
-    Column("worse by [bounds]"),
-    Column("margin"),
-    Column("users"),
-)
+COLUMNS = columns_of("name", "change", "worse by [bounds]", "margin", "users")
 
 
 def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) -> None:
@@ -57,7 +46,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         cells = [
             [
                 name,
-                WORDS[each["change"]],
+                each["change"].upper() if each["change"] in LOUD else each["change"],
                 f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]",
                 f"{each['margin']:.3g}",
                 str(each["users"]),
@@ -68,7 +57,7 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         say(reporter, comparison["bounds"], "  ")
     counts = comparison["counts"]
     reporter.write_line(
-        ", ".join(f"{counts[change]} {change}" for change in WORDS if counts.get(change))
+        ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts.get(change))
         or "nothing to compare"
     )
     # Why tests do not apply stands elsewhere.

@@ -28,6 +28,11 @@ class Unsettled:
     place: tuple[str, ...]
     sentence: str
 
+    def where(self, several: bool) -> str:
+        """Its suite, its place, and its recommender if there are `several`."""
+        model = self.row["model"] if several else ""
+        return ", ".join(filter(None, [self.row["suite"], *self.place, model]))
+
 
 def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""
@@ -84,10 +89,10 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
     for reason, own in sorted(of_reason.items(), key=lambda each: -len(each[1])):
         models = {row["model"] for row in own}
         everything = Counter(row["suite"] for row in listed if row["model"] in models)
-        suites = sorted(Counter(row["suite"] for row in own).items())
+        suites = Counter(sorted(row["suite"] for row in own)).most_common()
         where = ", ".join(
             f"all of {suite}" if number == everything[suite] else f"{number} of {suite}"
-            for suite, number in sorted(suites, key=lambda each: -each[1])
+            for suite, number in suites
         )
         more = max((needed_of(row) for row in own), default=0)
         told_more = f"; about {more:,} would do (--recsys-users={more})" if more else ""

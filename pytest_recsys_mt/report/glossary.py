@@ -23,11 +23,6 @@ class Entry:
     text: str
     own: bool = False
 
-    @property
-    def key(self) -> str:
-        """Its id on a page."""
-        return f"term-{self.name}"
-
 
 def _named(name: str, text: str) -> Entry:
     words = spoken(name)

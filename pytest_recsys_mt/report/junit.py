@@ -57,7 +57,17 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
         _name_ours(case, f"{prefix}." if prefix else "")
     suite = next(tree.iter("testsuite"), None)
     if suite is not None:
-        _describe(suite, document)
+        facts = {
+            "gate": document["gate"]["status"],
+            "gate.sentence": document["gate"]["sentence"],
+            "models": ", ".join(document["models"]),
+            "data": document["data"],
+            "data_digest": document["data_digest"] or "",
+            "seed": document["seed"],
+            "version": document["version"],
+            **{f"digest.{name}": value for name, value in document["digests"].items()},
+        }
+        _add_properties(suite, facts)
         alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
         if gate or (alone and document["gate"]["status"] != "passed"):
             _add_gate(suite, document["gate"], prefix)
@@ -114,20 +124,6 @@ def _name_ours(case: Element, prefix: str) -> None:
     skipped = case.find("skipped")
     if skipped is not None and skipped.text:
         skipped.text = _OUR_FILES.sub(r"\1", skipped.text)
-
-
-def _describe(suite: Element, document: Document) -> None:
-    facts = {
-        "gate": document["gate"]["status"],
-        "gate.sentence": document["gate"]["sentence"],
-        "models": ", ".join(document["models"]),
-        "data": document["data"],
-        "data_digest": document["data_digest"] or "",
-        "seed": document["seed"],
-        "version": document["version"],
-        **{f"digest.{name}": value for name, value in document["digests"].items()},
-    }
-    _add_properties(suite, facts)
 
 
 def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:

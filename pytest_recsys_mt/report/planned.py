@@ -96,7 +96,6 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, limit: int | None) -> 
 
 
 def _skip(reason: str) -> str:
-    """Why a test is skipped; empty if it is not."""
     return reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
 
 

@@ -33,14 +33,12 @@ def how_to_ask(source: Request | None, failed: Request, smallest: Request | None
 
 def as_code(request: Request) -> Iterator[str]:
     """A request as Python code; it needs the names `Item`, `Rating`, `Request` and `Scale`."""
-    low, high = _number(request.scale.low), _number(request.scale.high)
+    low, high, offered = _number(request.scale.low), _number(request.scale.high), request.candidates
     parts = {
         "user": repr(request.user),
         "history": _tuple(map(_rating, request.history)),
         "scale": f"Scale({low}, {high})",
-        "candidates": (
-            "None" if request.candidates is None else _tuple(map(_item, request.candidates))
-        ),
+        "candidates": "None" if offered is None else _tuple(map(_item, offered)),
         "k": str(int(request.k)),
         "instruction": repr(request.instruction) if request.instruction else "",
         "attributes": _facts(request.attributes),

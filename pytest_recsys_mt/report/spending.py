@@ -108,12 +108,10 @@ def cost(sums: Mapping[str, Any]) -> str:
 
 
 def _total(costs: Iterable[float | None]) -> float | None:
-    """The sum of costs; None if any is unknown."""
     given = list(costs)
     known = [usd for usd in given if usd is not None]
     return math.fsum(known) if len(known) == len(given) else None
 
 
 def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
-    """The attempts of this run."""
     return [fact for fact in facts if fact.state != "cached"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
-from pytest_recsys_mt.report.folding import Unsettled, inapplicable, told_of, unsettled, vacuous
+from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
 from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
@@ -54,7 +54,10 @@ def markdown(document: Document) -> str:
         lines += _comparison(comparison, document["results"])
     rows = document["results"]
     several = len({row["model"] for row in rows if row["model"]}) > 1
-    found = [_entry(each, several) for each in unsettled(rows)]
+    found = [
+        f"* {WORDS[state_of(each.row)]} {in_markdown(each.sentence[:LONGEST])} ({in_markdown(each.where(several))})"
+        for each in unsettled(rows)
+    ]
     if found:
         lines += ["### What does not hold", "", *_cut(found), ""]
     folded = (*vacuous(rows), *inapplicable(rows))
@@ -68,15 +71,6 @@ def markdown(document: Document) -> str:
             "</details>",
         ]
     return "\n".join(lines) + "\n"
-
-
-def _entry(entry: Unsettled, several: bool) -> str:
-    row = entry.row
-    where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
-    return (
-        f"* {WORDS[state_of(row)]} {in_markdown(entry.sentence[:LONGEST])} "
-        f"({in_markdown(', '.join(filter(None, where)))})"
-    )
 
 
 def _reasons(document: Document) -> list[str]:

@@ -42,6 +42,11 @@ class Column:
     marked: bool = False
 
 
+def columns_of(name: str, state: str, *numbers: str) -> list[Column]:
+    """Columns by their headings: a name in words, a state in its colour, numbers."""
+    return [Column(name, words=True), Column(state, marked=True), *map(Column, numbers)]
+
+
 def word_of(row: Row) -> str:
     """The verdict of a row in a word or two."""
     return WORDS[state_of(row)] + (" vacuously" if vacuous_of(row) else "")
@@ -161,13 +166,7 @@ def write_cells(
 
 
 GROUP_WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "not settled"}
-GROUP_COLUMNS = (
-    Column("group", words=True),
-    Column("verdict", marked=True),
-    Column("measured"),
-    Column("bounds"),
-    Column("users"),
-)
+GROUP_COLUMNS = columns_of("group", "verdict", "measured", "bounds", "users")
 
 
 def groups_of(row: Row) -> Sequence[SliceRow]:
@@ -180,17 +179,13 @@ def groups_of(row: Row) -> Sequence[SliceRow]:
     return sorted(groups, key=order)
 
 
-def looks_broken(row: Row) -> bool:
-    """Whether a group of users is beyond the limit, be it proven or not."""
-    return any(group["slicing"] and _beyond(row, group) > 0 for group in row.get("slices") or [])
-
-
 def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
     """Write a table of the groups of each row, of rows without a group beyond the limit only with `every`."""
     for row, name in named(rows):
-        if row.get("slices") and (every or looks_broken(row)):
+        groups = groups_of(row)
+        looks_broken = any(group["slicing"] and _beyond(row, group) > 0 for group in groups)
+        if groups and (every or looks_broken):
             reporter.write_line(f"{name}, by group of users:")
-            groups = groups_of(row)
             cells = [
                 [
                     group_in_words(group),

@@ -105,9 +105,8 @@ def _title(models: Sequence[str], data: str) -> str:
 
 def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     row = entry.row
-    where = [row["suite"], *entry.place, *([row["model"]] if several and row["model"] else [])]
     word = WORDS[state_of(row)]
-    first, *others = _wrapped(f"{word}  {', '.join(filter(None, where))}", "  ")
+    first, *others = _wrapped(f"{word}  {entry.where(several)}", "  ")
     reporter.write(word, **COLOURS.get(state_of(row), {}))
     for line in (first.removeprefix(word), *others):
         reporter.write_line(line)
@@ -187,7 +186,10 @@ def _spent(calls: Calls) -> str:
         }
         each = [f"{count} of {part}" for part, count in parts.items() if count]
         told = f" ({', '.join(each)})" if each else ""
-        text += f"; {tokens} tokens{told}, {_cost(calls)}"
+        text += f"; {tokens} tokens{told}, {cost(calls) or 'cost unknown'}"
+        if calls["usd"] is None and calls["usd_at_most"] is not None:
+            unknown = calls["unknown_cost"]
+            text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
     answers = "answer" if calls["cut_off"] == 1 else "answers"
     further = (
         (calls["again"], "asked again to see whether answers change with time"),
@@ -230,14 +232,6 @@ def _share(name: str, sums: Mapping[str, Any]) -> str:
     if sums["usd"] != 0 and cost(sums):
         told.append(cost(sums))
     return f"{name} {', '.join(told)}"
-
-
-def _cost(calls: Calls) -> str:
-    text = cost(calls) or "cost unknown"
-    if calls["usd"] is None and calls["usd_at_most"] is not None:
-        unknown = calls["unknown_cost"]
-        text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
-    return text
 
 
 def left_out_of(effort: Effort, number: int) -> list[str]:

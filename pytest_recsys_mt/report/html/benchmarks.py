@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
 from pytest_recsys_mt.gate.document import grouped, measured
 from pytest_recsys_mt.report.html import words
@@ -13,41 +13,11 @@ from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.short_names import letters_of
 
 
-@dataclass(frozen=True)
-class Task:
-    """One benchmark task: its card for each model that ran it."""
-
-    title: str
-    metric: str
-    limit: str
-    cards: Mapping[str, Card]
-
-
-@dataclass(frozen=True)
-class Published:
-    """Published values of a paper, with those of the run if a column has our metric's name."""
-
-    source: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    ours: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """The benchmark tasks of one suite."""
-
-    suite: str
-    models: Sequence[str]
-    tasks: Sequence[Task]
-    published: Sequence[Published]
-
-
-def benchmarks_of(cards: Sequence[Card]) -> list[Benchmark]:
-    """The benchmarks of each suite that has benchmarks or published values."""
+def benchmarks_of(cards: Sequence[Card]) -> list[dict[str, Any]]:
+    """The tasks and the published values of each suite that has any."""
     suites = grouped(cards, lambda card: card.row["suite"])
     found = [_benchmark(suite, held) for suite, held in sorted(suites.items())]
-    return [each for each in found if each.tasks or each.published]
+    return [each for each in found if each["tasks"] or each["published"]]
 
 
 def value_of(card: Card) -> str:
@@ -65,7 +35,7 @@ def value_of(card: Card) -> str:
     return f"{text} [{low}, {high}]{' approximate' if row.get('approximate') else ''}"
 
 
-def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
+def _benchmark(suite: str, cards: Sequence[Card]) -> dict[str, Any]:
     tasked = [card for card in cards if measured(card.row).metric is not None]
     tasks: dict[tuple[str, str, str], dict[str, Card]] = {}
     for card in sorted(tasked, key=lambda card: str(card.row["nodeid"])):
@@ -76,15 +46,16 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> Benchmark:
     tables = grouped(
         given, lambda card: json.dumps(card.row["details"]["published"], sort_keys=True)
     )
-    return Benchmark(
-        suite=suite,
-        models=sorted({card.row["model"] for card in tasked}),
-        tasks=[Task(*key, cards=by_model) for key, by_model in tasks.items()],
-        published=[_published(holders) for holders in tables.values()],
-    )
+    return {
+        "suite": suite,
+        "models": sorted({card.row["model"] for card in tasked}),
+        "tasks": tasks,
+        "published": [_published(holders) for holders in tables.values()],
+    }
 
 
-def _published(cards: Sequence[Card]) -> Published:
+def _published(cards: Sequence[Card]) -> dict[str, Any]:
+    """The values of a paper; beside them those of the run, if a column has our metric's name."""
     given = cards[0].row["details"]["published"]
     columns = [str(column) for column in given["columns"]]
     ours = []
@@ -98,4 +69,4 @@ def _published(cards: Sequence[Card]) -> Published:
         if any(line):
             ours.append([f"{model} (this run)", *line])
     rows = [["" if cell is None else str(cell) for cell in row] for row in given["rows"]]
-    return Published(str(given["source"]), columns, rows, ours)
+    return {"source": str(given["source"]), "columns": columns, "rows": rows, "ours": ours}

@@ -16,10 +16,8 @@ from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
-from pytest_recsys_mt.report.judged import unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.report.table import groups_of
-from pytest_recsys_mt.wording import group_in_words, spoken
+from pytest_recsys_mt.wording import spoken
 
 FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""
@@ -62,16 +60,6 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Smallest:
-    """The smallest counterexample."""
-
-    user: str
-    effect: str
-    ended: str
-    answers: Shown
-
-
-@dataclass(frozen=True)
 class Card:
     """One row of the record, in words.
 
@@ -102,50 +90,15 @@ class Card:
         return wording.sentence("", self.state.key, facts).strip()
 
     @cached_property
-    def sentences(self) -> Sequence[str]:
-        """The verdict at length."""
-        return words.verdict(self.row, self.alpha, self.judged)
-
-    @cached_property
     def facts(self) -> Sequence[tuple[str, str, str]]:
         """Its numbers: the name, the value, and the term of the glossary, which may be empty."""
         return [(name, value, ABOUT.get(name, "")) for name, value in _facts(self.row)]
-
-    @cached_property
-    def groups(self) -> Sequence[tuple[str, State, str, str, int]]:
-        """All users and each group of them: who they are, the verdict, and the numbers."""
-        percent = effect_of(self.row).percent
-        return [
-            (
-                group_in_words(group),
-                words.STATES[group["status"]],
-                "" if group["estimate"] is None else words.number(group["estimate"], percent),
-                " to ".join(words.number(bound, percent) for bound in group["interval"] or ()),
-                group["users"],
-            )
-            for group in groups_of(self.row)
-        ]
-
-    @cached_property
-    def broken(self) -> bool:
-        """Whether a group is violated."""
-        return any(group["status"] == "violated" for group in self.row["slices"][1:])
-
-    @cached_property
-    def terms(self) -> Sequence[str]:
-        """The names of its measures that the glossary has."""
-        return glossary.names_of(self.row)
 
     @property
     def wrong(self) -> Mapping[str, Any] | None:
         """The first wrong answers to its questions, as the record has them, and their number."""
         found = self.row["details"].get("wrong")
         return found if isinstance(found, Mapping) else None
-
-    @property
-    def unread(self) -> Sequence[Mapping[str, str]]:
-        """Some answers of which nothing could be read, and why."""
-        return unread_of(self.row)
 
     @cached_property
     def examples(self) -> Sequence[Shown]:
@@ -161,8 +114,8 @@ class Card:
         return shown
 
     @cached_property
-    def smallest(self) -> Smallest | None:
-        """The smallest counterexample, if the run looked for one and found one."""
+    def smallest(self) -> tuple[Shown, str, str] | None:
+        """The smallest counterexample, if the run found one, with its effect and how the search ended."""
         shrunk = self.row.get("shrunk")
         if shrunk is None:
             return None
@@ -178,11 +131,10 @@ class Card:
         }
         calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
         ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
-        return Smallest(
-            user=shrunk["user"],
-            effect=words.number(shrunk["effect"], effect_of(self.row).percent),
-            ended=f"{shrunk.get('ended') or ended}; {calls}",
-            answers=_shown(example, "", followup is not None),
+        return (
+            _shown(example, "", followup is not None),
+            words.number(shrunk["effect"], effect_of(self.row).percent),
+            f"{shrunk.get('ended') or ended}; {calls}",
         )
 
     @cached_property

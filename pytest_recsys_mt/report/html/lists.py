@@ -67,14 +67,9 @@ def alone(answer: Sequence[str], kinds: Sequence[str] = ()) -> list[Place]:
 def summary(lines: Sequence[Line]) -> str:
     """The counts of the marks of two answers, in words."""
     counts = Counter(mark.kind for line in lines for place in line if place for mark in place.marks)
-    words = (
-        ("same", "in the same place"),
-        ("moved", "moved"),
-        ("lost", "lost"),
-        ("new", "new"),
-        ("fault", "marked ⚠"),
-    )
-    return ", ".join(f"{counts[kind]} {word}" for kind, word in words if counts[kind])
+    words = {"same": "in the same place", "fault": "marked ⚠"}
+    told = [kind for kind in ("same", "moved", "lost", "new", "fault") if counts[kind]]
+    return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in told)
 
 
 def _first_places(titles: Sequence[str]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.comparison import keyed as keyed_rows
@@ -80,9 +80,8 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     ]
     changes = {key_of(found): found for each in compared for found in each["results"]}
     held: dict[Key, dict[str, Card]] = {}
-    for model in models:
-        for key, card in keyed([card for card in cards if card.row["model"] == model]):
-            held.setdefault(key, {})[model] = card
+    for key, card in keyed(cards, models):
+        held.setdefault(key, {})[card.row["model"]] = card
     judged = [
         by_model
         for by_model in held.values()
@@ -106,11 +105,13 @@ def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) 
     )
 
 
-def keyed(cards: Sequence[Card]) -> Iterator[tuple[Key, Card]]:
-    """Cards of one model with what is the same for other models and in other runs, as the gate compares them."""
+def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, Card]]:
+    """The cards of models with what is the same for other models and in other runs, as the gate compares them."""
     placed = sorted(cards, key=lambda card: card.place)
-    keys = (key for key, _ in keyed_rows([card.row for card in placed]))
-    return zip(keys, placed, strict=True)
+    for model in models:
+        own = [card for card in placed if card.row["model"] == model]
+        keys = (key for key, _ in keyed_rows([card.row for card in own]))
+        yield from zip(keys, own, strict=True)
 
 
 def _weight(line: Across) -> tuple[int, int]:

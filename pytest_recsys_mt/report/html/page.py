@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import READABLE, decoded
+from pytest_recsys_mt.gate.document import Document, grouped, models_of
+from pytest_recsys_mt.report import table
+from pytest_recsys_mt.report.compared import ONE_RUN
+from pytest_recsys_mt.report.glossary import entries_of, entry_of, names_of
+from pytest_recsys_mt.report.html import trend, words
+from pytest_recsys_mt.report.html.answer import answer_of
+from pytest_recsys_mt.report.html.benchmarks import benchmarks_of, value_of
+from pytest_recsys_mt.report.html.cards import Card, cards_of
+from pytest_recsys_mt.report.html.matrix import matrix_of
+from pytest_recsys_mt.report.html.plots import groups_of, plots_of
+from pytest_recsys_mt.report.html.scorecard import scorecard_of
+from pytest_recsys_mt.report.html.since_baseline import SYMBOLS, comparisons_of, worse_by
+from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
+from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.outputs import told_as_data
+from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.sanitize import clean, sanitize
+from pytest_recsys_mt.wording import group_in_words, spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from pytest_recsys_mt.report.leaderboard.board import Board
-
-
-from collections import Counter
-from dataclasses import dataclass
-
-from pytest_recsys_mt.gate.document import Document, grouped, models_of
-from pytest_recsys_mt.report.compared import ONE_RUN
-from pytest_recsys_mt.report.glossary import entries_of
-from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.html.benchmarks import benchmarks_of
-from pytest_recsys_mt.report.html.cards import Card, cards_of
-from pytest_recsys_mt.report.html.matrix import matrix_of
-from pytest_recsys_mt.report.html.plots import groups_of, plots_of
-from pytest_recsys_mt.report.html.scorecard import scorecard_of
-from pytest_recsys_mt.report.html.since_baseline import comparisons_of
-from pytest_recsys_mt.report.html.words import STATES
-from pytest_recsys_mt.report.judged import all_read_in_words, judged
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -98,8 +99,6 @@ def render(document: Mapping[str, object]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    from pytest_recsys_mt.report.html.page import contents_of
-
     with told_as_data("this is not a record as --recsys-json writes it", UndefinedError):
         return fill("report.html.j2", contents_of(clean(document)))
 
@@ -114,15 +113,12 @@ def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    from pytest_recsys_mt.report.html.cards import cards_of
-    from pytest_recsys_mt.report.html.trend import contents_of
-
     cleaned = [(sanitize(name), clean(document)) for name, document in records]
     for name, document in cleaned:
         with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):
             cards_of(document)
     with told_as_data("these are not records as --recsys-json writes them", UndefinedError):
-        return fill("trend.html.j2", contents_of(cleaned))
+        return fill("trend.html.j2", trend.contents_of(cleaned))
 
 
 def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
@@ -140,13 +136,7 @@ def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
         lambda text: f"<bdi>{escape(text)}</bdi>",
     )
     contents = [
-        {
-            "suite": board.suite,
-            "data": board.data,
-            "models": list(board.models),
-            "sheets": sheets(board, marks, models_as_rows=models_as_rows),
-            "notes": notes(board),
-        }
+        (board, sheets(board, marks, models_as_rows=models_as_rows), notes(board))
         for board in boards
     ]
     return fill("leaderboard.html.j2", {"boards": contents})
@@ -159,16 +149,13 @@ def fill(template: str, contents: Mapping[str, object]) -> str:
     style, script = (
         (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
     )
-    own = {"style": Markup(style), "script": Markup(script), "policy": _policy(style, script)}
-    return _environment().get_template(template).render(**contents, **own)
-
-
-def _policy(style: str, script: str) -> str:
-    """The page may load only its own style and script, identified by their content."""
-    return (
+    # The page may load only its own style and script, identified by their content.
+    policy = (
         f"default-src 'none'; style-src {source_of(style)}; script-src {source_of(script)}; img-src data:; "
         f"base-uri 'none'; form-action 'none'"
     )
+    own = {"style": Markup(style), "script": Markup(script), "policy": policy}
+    return _environment().get_template(template).render(**contents, **own)
 
 
 def source_of(text: str) -> str:
@@ -180,14 +167,6 @@ def source_of(text: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
-
-    from pytest_recsys_mt.calls.prices import dollars
-    from pytest_recsys_mt.report.glossary import entry_of
-    from pytest_recsys_mt.report.html import words
-    from pytest_recsys_mt.report.html.benchmarks import value_of
-    from pytest_recsys_mt.report.measures import limit_of
-    from pytest_recsys_mt.report.spending import cost
-    from pytest_recsys_mt.wording import spoken
 
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -210,8 +189,16 @@ def _environment() -> Environment:
         agreement=words.agreement,
         limit_of=limit_of,
         value_of=value_of,
+        unread_of=unread_of,
+        verdict_of=words.verdict,
+        groups_of=table.groups_of,
+        group_in_words=group_in_words,
+        effect_of=effect_of,
+        names_of=names_of,
         entry_of=entry_of,
         words_of=words.STATES,
+        symbols=SYMBOLS,
+        worse_by=worse_by,
     )
     return made
 
@@ -240,7 +227,7 @@ def contents_of(record: Document) -> dict[str, object]:
             cell and cell.figures for line in lines for part in line.parts for cell in part.cells
         ),
         "shown": shown,
-        "states": {key: [card for card in shown if card.state.key == key] for key in STATES},
+        "states": {key: [card for card in shown if card.state.key == key] for key in words.STATES},
         "counts": Counter(card.state.key for card in cards),
         "comparisons": comparisons_of(record, cards),
         "matrix": matrix_of(record, cards, models) if len(models) > 1 else None,
@@ -256,22 +243,13 @@ def contents_of(record: Document) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True)
-class Reason:
-    """One reason, and the rows that have it, by suite."""
-
-    text: str
-    where: str
-    cards: Sequence[Card]
-
-
-def reasons_of(cards: Sequence[Card]) -> list[Reason]:
-    """The reasons of the rows that are not applicable, the most frequent first."""
+def reasons_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
+    """Why rows are not applicable, the most frequent reason first: it, the counts by suite, the rows."""
     left_out = [card for card in cards if card.state.key == "not-applicable"]
     held = grouped(left_out, lambda card: card.row.get("reason") or "no reason given")
     reasons = []
-    for text, rows in sorted(held.items(), key=lambda each: -len(each[1])):
-        counts = Counter(card.row["suite"] for card in rows)
+    for text, own in sorted(held.items(), key=lambda each: -len(each[1])):
+        counts = Counter(card.row["suite"] for card in own)
         where = ", ".join(f"{suite} {count}" for suite, count in sorted(counts.items()))
-        reasons.append(Reason(text, where, rows))
+        reasons.append((text, where, own))
     return reasons

@@ -12,16 +12,6 @@ from pytest_recsys_mt.report.measures import effect_of
 
 
 @dataclass(frozen=True)
-class Group:
-    """Relations whose effects have one unit, so that they share an axis; each card has its drawing."""
-
-    suite: str
-    unit: str
-    axis: str
-    lines: Sequence[tuple[Card, str]]
-
-
-@dataclass(frozen=True)
 class Plot:
     """One drawing from the details of rows, empty if it could not be drawn, and the numbers behind it."""
 
@@ -33,15 +23,20 @@ class Plot:
     numbers: Sequence[Sequence[str]] = ()
 
 
+Group = tuple[str, str, str, list[tuple[Card, str]]]
+"""Relations whose effects have one unit: the suite, the unit, the axis that they share, each card with its drawing."""
+
+
 def groups_of(cards: Sequence[Card]) -> list[Group]:
     """All cards, in their order: those with effects in one unit on one axis, the others last."""
-    drawn, others = [], []
+    drawn: list[Group] = []
+    others: list[Group] = []
     for (suite, unit, has_axis), held in grouped(cards, _axis_of).items():
         if not has_axis:
-            others.append(Group(suite, unit, "", [(card, "") for card in held]))
+            others.append((suite, unit, "", [(card, "") for card in held]))
             continue
         axis, strips = figures.strips([card.row for card in held])
-        drawn.append(Group(suite, unit, axis, list(zip(held, strips, strict=True))))
+        drawn.append((suite, unit, axis, list(zip(held, strips, strict=True))))
     return [*drawn, *others]
 
 

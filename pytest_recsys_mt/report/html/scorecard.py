@@ -12,14 +12,12 @@ from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.words import STATES, State
 
 VERBS = {
-    "violated": "violated",
     "error": "in error",
     "mended": "fixed, so unexpected",
-    "inconclusive": "inconclusive",
-    "known": "known",
     "holds": "hold",
     "not-applicable": "not applicable",
 }
+"""The states that a count does not call by their names."""
 
 FOLDED = {"holds": "holds", "known": "known", "not-applicable": "inapplicable"}
 """States whose rows stand together under one heading of the page."""
@@ -48,18 +46,16 @@ class Line:
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
     suites = grouped(cards, lambda card: card.row["suite"])
-    lines = [_suite(suite, held, models) for suite, held in sorted(suites.items())]
+    lines = []
+    for suite, held in sorted(suites.items()):
+        parts = grouped(held, lambda card: titles.part_of(card.row))
+        in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
+        inside = [Line(title, _cells(own, models, True)) for title, own in in_order]
+        lines.append(Line(suite, _cells(held, models, False), inside))
     weight = {key: number for number, key in enumerate(STATES)}
     return sorted(
         lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
     )
-
-
-def _suite(suite: str, cards: Sequence[Card], models: Sequence[str]) -> Line:
-    parts = grouped(cards, lambda card: titles.part_of(card.row))
-    in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
-    inside = [Line(title, _cells(held, models, True)) for title, held in in_order]
-    return Line(suite, _cells(cards, models, False), inside)
 
 
 def _place(card: Card) -> str:
@@ -88,7 +84,7 @@ def _cell(cards: Sequence[Card], figures: bool) -> Cell:
 def counted(cards: Sequence[Card]) -> str:
     """How many rows are in which state."""
     counts = Counter(card.state.key for card in cards)
-    told = {key: f"{counts[key]} {VERBS[key]}" for key in STATES if counts[key]}
+    told = {key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]}
     if vacuous := sum(bool(vacuous_of(card.row)) for card in cards):
         told["holds"] += f" ({vacuous} vacuously)"
     return ", ".join(told.values())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
-from pytest_recsys_mt.gate import document as gate
 from pytest_recsys_mt.gate.document import Changed, Document, Row
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import SHOWN, Card
@@ -21,74 +20,33 @@ SYMBOLS = {
 """The symbol for each change of a verdict, the most important first."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """The change of one verdict, or of the row of this name if the page has no card of it."""
-
-    word: str
-    symbol: str
-    card: Card | None
-    name: str
-    worse: str
-    margin: str
-    users: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One model against an earlier record: at most `SHOWN` changes, the most important first."""
-
-    title: str
-    refused: Sequence[str]
-    counts: str
-    changes: Sequence[Change]
-    bounds: str
-
-
-def comparisons_of(document: Document, cards: Sequence[Card]) -> list[Comparison]:
-    """The comparisons with a baseline in the gate of a record."""
+def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, Any]]:
+    """The comparisons with a baseline in the gate of a record, each with at most `SHOWN` changes."""
     by_address = {key_of(card.row): card for card in cards if card.shown}
-    return [
-        _comparison(each, by_address)
-        for each in document["gate"].get("comparisons") or ()
-        if each.get("baseline")
-    ]
+    weight = {word: number for number, word in enumerate(SYMBOLS)}
+    found = []
+    for given in document["gate"].get("comparisons") or ():
+        if not given.get("baseline"):
+            continue
+        changed = sorted(
+            (each for each in given["results"] if each["change"] not in ("unchanged", "ungated")),
+            key=lambda each: weight.get(each["change"], len(weight)),
+        )
+        counts = given.get("counts") or {}
+        comparison = {
+            "title": f"{given['model']} against {given['against']} of {given['baseline']}",
+            "refused": given.get("refused") or (),
+            "counts": ", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
+            "changes": [(each, by_address.get(key_of(each))) for each in changed[:SHOWN]],
+            "bounds": given.get("bounds") or "",
+        }
+        found.append(comparison)
+    return found
 
 
 def key_of(found: Row | Changed) -> tuple[str, str, str]:
     """What joins a verdict and its change."""
     return found["nodeid"], found["oracle"], found.get("relation") or ""
-
-
-def _comparison(given: gate.Comparison, cards: Mapping[tuple[str, str, str], Card]) -> Comparison:
-    weight = {word: number for number, word in enumerate(SYMBOLS)}
-    changed = sorted(
-        (each for each in given["results"] if each["change"] not in ("unchanged", "ungated")),
-        key=lambda each: weight.get(each["change"], len(weight)),
-    )
-    counts = given.get("counts") or {}
-    return Comparison(
-        title=f"{given['model']} against {given['against']} of {given['baseline']}",
-        refused=given.get("refused") or (),
-        counts=", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
-        changes=[_change(each, cards) for each in changed[:SHOWN]],
-        bounds=given.get("bounds") or "",
-    )
-
-
-def _change(given: Changed, cards: Mapping[tuple[str, str, str], Card]) -> Change:
-    margin = given.get("margin")
-    return Change(
-        word=given["change"],
-        symbol=SYMBOLS.get(given["change"], "?"),
-        card=cards.get(key_of(given)),
-        name=given["nodeid"],
-        worse=worse_by(given),
-        margin="" if margin is None else f"{margin:g}",
-        users="" if given.get("users") is None else f"{given['users']:,}",
-        reason=given.get("reason") or "",
-    )
 
 
 def worse_by(given: Changed) -> str:

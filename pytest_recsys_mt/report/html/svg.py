@@ -10,13 +10,9 @@ INK, MUTED, LINE, ZONE, PAPER = (
     f"var(--{name})" for name in ("ink", "muted", "line", "zone", "paper")
 )
 SERIES = tuple(f"var(--series-{number})" for number in (1, 2, 3, 4))
-_BAD, _UNCLEAR = "var(--bad)", "var(--unclear)"
-OF_STATE = {
-    "violated": _BAD,
-    "error": _BAD,
-    "mended": _BAD,
-    "known": _UNCLEAR,
-    "inconclusive": _UNCLEAR,
+OF_STATE: dict[str, str] = {
+    **dict.fromkeys(("violated", "error", "mended"), "var(--bad)"),
+    **dict.fromkeys(("known", "inconclusive"), "var(--unclear)"),
     "holds": "var(--good)",
     "not-applicable": MUTED,
 }

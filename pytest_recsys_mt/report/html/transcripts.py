@@ -16,20 +16,12 @@ Asked = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Read:
-    """One line of a raw answer, and how it was read."""
-
-    text: str
-    mark: Mark
-    title: str
-
-
-@dataclass(frozen=True)
 class Call:
     """One call.
 
     Attributes:
         text: The raw answer; None if the recommender writes no text.
+        lines: Each line of the raw answer, how it was read, and the title of what was read, if any.
         answer: The answer as a list, for a recommender that writes no text.
     """
 
@@ -38,7 +30,7 @@ class Call:
     messages: Sequence[Mapping[str, Any]]
     text: str | None
     how: str
-    lines: Sequence[Read]
+    lines: Sequence[tuple[str, Mark, str]]
     answer: Sequence[Place]
 
 
@@ -81,7 +73,7 @@ def _call(side: str, asked: Asked) -> Call:
         text=asked.get("text"),
         how=asked.get("how") or "",
         lines=[
-            Read(each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
+            (each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
             for each in asked.get("entries") or ()
         ],
         answer=alone(asked["answer"], asked.get("kinds") or ()),

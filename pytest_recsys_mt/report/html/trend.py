@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -48,11 +48,6 @@ class Track:
     changed: bool
     drawing: str
 
-    @property
-    def gone(self) -> bool:
-        """Whether the last run does not have it."""
-        return self.cards[-1] is None
-
 
 @dataclass(frozen=True)
 class Trend:
@@ -80,11 +75,15 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
         runs.append(Run(number, name, when, record, answer, counts, differs))
     # A release often has a name of its own: with one model each, runs are of the same one.
     named = any(len(record["models"]) != 1 for _, record in ordered)
+    keys = []
+    for _, _, cards in held:
+        own = keyed(cards, sorted({card.row["model"] for card in cards}))
+        keys.append([((card.row["model"] if named else "", *key), card) for key, card in own])
+    _require_common(ordered, keys)
     found: dict[tuple[str, *Key], list[Card | None]] = {}
-    for place, (_, _, cards) in enumerate(held):
-        for key, card in _keyed(cards, named):
+    for place, own_keys in enumerate(keys):
+        for key, card in own_keys:
             found.setdefault(key, [None] * len(held))[place] = card
-    _require_common(held, named)
     tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(found.values(), 1)]
     states = list(STATES)
     tracks.sort(
@@ -102,18 +101,12 @@ def _began(record: Document) -> str:
     return str((record.get("time") or {}).get("started") or "")
 
 
-def _keyed(cards: Sequence[Card], named: bool) -> Iterator[tuple[tuple[str, *Key], Card]]:
-    """Cards with what is the same in other runs; with their model if it is `named`."""
-    for model in sorted({card.row["model"] for card in cards}):
-        for key, card in keyed([card for card in cards if card.row["model"] == model]):
-            yield (model if named else "", *key), card
-
-
-def _require_common(held: Sequence[tuple[str, Document, Sequence[Card]]], named: bool) -> None:
-    tests = [
-        {key[:2]: card.row["nodeid"] for key, card in _keyed(cards, named)} for _, _, cards in held
-    ]
-    for place, (name, record, _) in enumerate(held):
+def _require_common(
+    records: Sequence[tuple[str, Document]],
+    keys: Sequence[Sequence[tuple[tuple[str, *Key], Card]]],
+) -> None:
+    tests = [{key[:2]: card.row["nodeid"] for key, card in own} for own in keys]
+    for place, (name, record) in enumerate(records):
         others = {
             key: test for at, each in enumerate(tests) if at != place for key, test in each.items()
         }

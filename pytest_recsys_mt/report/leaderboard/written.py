@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_recsys_mt.report.leaderboard.board import Board, Cell, Line
+from pytest_recsys_mt.report.leaderboard.board import Board, Cell
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.sanitize import one_line
 
@@ -89,9 +89,11 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
             rows = [list(row) for row in zip(heads, *cells, strict=True)]
             found.append(Sheet(title, ["model", *(marks.text(x.name) for x in lines)], rows))
         else:
-            names = [f"{marks.text(line.table)}{_own(line, marks)}" for line in lines]
-            about = [[name, x.better or NONE] for name, x in zip(names, lines, strict=True)]
-            rows = [[*first, *row] for first, row in zip(about, cells, strict=True)]
+            rows = []
+            for line, row in zip(lines, cells, strict=True):
+                told = line.table.startswith(f"{line.name}:")
+                own = "" if told else f", {marks.text(line.name)}"
+                rows.append([f"{marks.text(line.table)}{own}", line.better or NONE, *row])
             found.append(Sheet("All measures", ["measure", "better", *heads], rows))
     if board.compared:
         found.append(_ahead(board, marks))
@@ -100,11 +102,6 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
 
 def _number(value: float | None) -> str:
     return NONE if value is None else number(value)
-
-
-def _own(line: Line, marks: Marks) -> str:
-    """The name of a line behind that of its table, if the table does not say it."""
-    return "" if line.table.startswith(f"{line.name}:") else f", {marks.text(line.name)}"
 
 
 def _ahead(board: Board, marks: Marks) -> Sheet:

@@ -237,7 +237,7 @@ class Gate:
         except PolicyError as error:
             reasons.append(str(error))
         then, now = rows_of(old, against), rows_of(new, model)
-        other = prompts_of(old) if prompts_of(old) != prompts_of(new) else ""
+        other = prompts_of(old) if where and prompts_of(old) != prompts_of(new) else ""
         findings = [] if reasons else compare(then, now, self.policy, self.alpha)
         return {
             "model": model,

@@ -1,6 +1,5 @@
 """Two prompts of one model are compared and gated as two models are."""
 
-import json
 from pathlib import Path
 from typing import Any
 

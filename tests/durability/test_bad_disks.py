@@ -85,6 +85,7 @@ def read_only(shop: Shop) -> tuple[str, ...]:
     return ()
 
 
+@pytest.mark.slow  # three runs; a full disk is the nearest of its kind
 def test_a_read_only_cache_is_replayed_and_says_what_it_cannot_take(
     shop: Shop, read_only: tuple[str, ...]
 ) -> None:

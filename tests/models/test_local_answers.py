@@ -101,15 +101,22 @@ def test_answers_of_a_batch_are_those_of_each_prompt_alone(
         assert [one.usage for one in batched] == [one.usage for one in plain]
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "temperature",
+    [pytest.param(0.0, marks=pytest.mark.slow), 1.0],  # the other decodes no less
+)
 @pytest.mark.parametrize(
     ("kind", "sizes"),
     [
         ("llama", {}),
-        ("qwen3", {}),
-        ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 512}),
+        pytest.param("qwen3", {}, marks=pytest.mark.slow),
+        pytest.param(
+            "gpt2",
+            {"n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 512},
+            marks=pytest.mark.slow,
+        ),
         ("gemma3_text", {"sliding_window": 8, "query_pre_attn_scalar": 8}),
-        ("mamba", {"state_size": 8}),
+        pytest.param("mamba", {"state_size": 8}, marks=pytest.mark.slow),
     ],
 )
 def test_every_architecture_answers_in_a_batch_as_alone(

@@ -82,7 +82,7 @@ def serving(crowd: Crowd) -> Iterator[str]:
     loop.close()
 
 
-@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("ahead", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_thousand_calls_are_in_flight_and_all_are_answered(
     ahead: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -159,6 +159,7 @@ def test_a_recommender_that_breaks_the_promise_is_red_and_says_why(
     assert "VIOLATED" in done.stdout
 
 
+@pytest.mark.slow  # the lines that it is told are seen in test_the_lines_for_a_configuration_are_in_its_format
 def test_a_project_with_a_configuration_of_its_own_keeps_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_project_with_a_configuration_of_its_own_keeps_it(
     assert "itemknn?weights=binary on mini" in done.stdout
 
 
+@pytest.mark.slow  # test_a_file_is_found_from_either_folder names another folder too
 def test_another_folder_is_named_in_the_next_command(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,7 +197,7 @@ def test_another_folder_is_named_in_the_next_command(
     [
         ("shop.py:Newest", "../shop.py:Newest"),
         pytest.param("has/mine.py:Newest", "mine.py:Newest", marks=pytest.mark.slow),
-        ("mine.py:Newest", "mine.py:Newest"),
+        pytest.param("mine.py:Newest", "mine.py:Newest", marks=pytest.mark.slow),
     ],
 )
 def test_a_file_is_found_from_either_folder_and_written_as_the_run_sees_it(

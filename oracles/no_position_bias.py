@@ -10,14 +10,14 @@ from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Status, Verdict
 
 
 def no_position_bias(
@@ -125,15 +125,17 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
     """The effects, the metric of each user, and the group of places of each held-out item."""
 
     def metric_and_group(asked: Asked) -> tuple[float, float]:
-        group = _group_of(asked, groups)
-        if group is None:
+        candidates = asked.request.candidates or ()
+        at = [place for place, item in enumerate(candidates) if item.id in asked.relevant]
+        if not at:
             lacking = "no held-out item is among the candidates"
             raise NotApplicable(lacking if asked.relevant else NOTHING_HELD_OUT)
-        if not is_answered(asked):
-            raise Unscored(NO_ANSWER)
-        return mean_metric(asked, metric), group
+        require_answer(asked)
+        return mean_metric(asked, metric), at[0] * groups // len(candidates)
 
-    effects, (found, groups_of_all) = scored(metric_and_group, sample.asked, width=2)
+    effects, (found, groups_of_all) = scored(
+        metric_and_group, sample.asked, width=2, reach=(-1.0, 1.0)
+    )
     at = groups_of_all.astype(np.int64)
     alone = "all held-out items stand in one group of places; shuffle the candidates"
     effects = dataclasses.replace(
@@ -147,13 +149,6 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
     return effects, found, at
 
 
-def _group_of(asked: Asked, groups: int) -> int | None:
-    """The group of places of the first held-out item; None if no candidate is held out."""
-    candidates = asked.request.candidates or ()
-    places = (place for place, item in enumerate(candidates) if item.id in asked.relevant)
-    return next((place * groups // len(candidates) for place in places), None)
-
-
 def _told(metric: str, values: Floats, places: Integers) -> str:
     groups = [values[places == place].tolist() for place in np.unique(places)]
     means = [f"{sum(group) / len(group):.3f} of {len(group)} users" for group in groups]
@@ -164,9 +159,12 @@ def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: f
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested
-    reasons = [f"failed: {verdict.errors} users"] if verdict.errors else []
-    if p_value <= alpha and abs(verdict.estimate or 0) > margin:
-        return dataclasses.replace(tested, status="violated", reason="; ".join([*reasons, told]))
-    open_ = "the answers show neither a bias beyond the margin nor its absence; ask more users"
-    reasons = [open_, *reasons, told]
-    return dataclasses.replace(tested, status="inconclusive", reason="; ".join(reasons))
+    reasons = [f"failed: {verdict.errors} users", told] if verdict.errors else [told]
+    biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
+    if not biased:
+        unclear = (
+            "the answers show neither a bias beyond the margin nor its absence; ask more users"
+        )
+        reasons.insert(0, unclear)
+    status: Status = "violated" if biased else "inconclusive"
+    return dataclasses.replace(tested, status=status, reason="; ".join(reasons))

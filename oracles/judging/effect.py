@@ -82,16 +82,16 @@ class Effects:
             for place, user in zip(self.unknown, self.unknown_users, strict=True)
             if user in unknown
         ]
+        arrays = {name: getattr(self, name) for name in _OF_EACH}
         return replace(
             self,
-            rows=self.rows[inside],
-            effect=self.effect[inside],
-            floor=None if self.floor is None else self.floor[inside],
-            agreement=None if self.agreement is None else self.agreement[inside],
-            shown=None if self.shown is None else self.shown[inside],
             unknown=tuple(place for place, _ in left),
             unknown_users=tuple(user for _, user in left),
+            **{name: each[inside] for name, each in arrays.items() if each is not None},
         )
+
+
+_OF_EACH = ("rows", "effect", "floor", "agreement", "shown")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -42,22 +43,21 @@ def accuracy_kept(
     found, done = begun("accuracy_kept", context, source, followup, details=details, column=False)
     if done:
         return found
-    accuracies = (
-        float(np.mean([source.hits[one] for one, _ in pairs])),
-        float(np.mean([followup.hits[other] for _, other in pairs])),
-    )
+    hits = np.array([(source.hits[one], followup.hits[other]) for one, other in pairs], np.float64)
+    before, after = hits.mean(axis=0).tolist()
     otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
     figures = {
-        "source_accuracy": accuracies[0],
-        "followup_accuracy": accuracies[1],
-        "relative_change": relative_change(*accuracies),
+        "source_accuracy": before,
+        "followup_accuracy": after,
+        "relative_change": relative_change(before, after),
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
     places, told_of_unknown = unknown(source, followup)
-    pairs = [(one, other) for one, other in pairs if one not in places]
+    known = [one not in places for one, _ in pairs]
+    loss = (hits[:, 0] - hits[:, 1])[known]
+    pairs = list(compress(pairs, known))
     order = [one for one, _ in pairs]
-    loss = np.array([source.hits[one] - followup.hits[other] for one, other in pairs], np.float64)
     mean = Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places])
     return judged(
         found,
@@ -66,7 +66,7 @@ def accuracy_kept(
         margin,
         context,
         details={"figures": figures},
-        estimate=accuracies[0] - accuracies[1],
+        estimate=before - after,
         measures="loss of accuracy",
         users=len(pairs),
         reason=told_of_unknown,

@@ -3,7 +3,6 @@
 import dataclasses
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
@@ -15,7 +14,7 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
-from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.bounds import Student
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -67,7 +66,7 @@ def no_position_bias(
     return answers.context.report(verdict)
 
 
-class GroupEffects(Mean):
+class GroupEffects(Student):
     """Joint bounds on the effects of all groups of places.
 
     The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
@@ -77,7 +76,6 @@ class GroupEffects(Mean):
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
-        self._groups = groups
         found = []
         self.estimate = 0.0
         for group in np.unique(places):
@@ -90,29 +88,12 @@ class GroupEffects(Mean):
             (m1, v1, f1), (m2, v2, f2) = _moments(inside), _moments(outside)
             freedom = (v1 + v2) ** 2 / (v1**2 / f1 + v2**2 / f2)
             found.append((m1 - m2, np.sqrt(v1 + v2), freedom))
-        self._effects, self._errors, self._freedoms = np.array(found).T
-
-    def lower(self, alpha: float) -> float:
-        return float((self._effects - self._quantiles(alpha) * self._errors).min())
-
-    def upper(self, alpha: float) -> float:
-        return float((self._effects + self._quantiles(alpha) * self._errors).max())
-
-    def p_at_most(self, value: float) -> float:
-        return self._adjusted((value - self._effects) / self._errors)
-
-    def p_at_least(self, value: float) -> float:
-        return self._adjusted((self._effects - value) / self._errors)
+        effects, errors, freedoms = np.array(found).T
+        super().__init__(effects, errors, freedoms, groups)
 
     def p_within(self, value: float) -> float:
         """It is always 1, because `position_test` tests this."""
         return 1.0
-
-    def _quantiles(self, alpha: float) -> Floats:
-        return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._groups), np.float64)
-
-    def _adjusted(self, t: Floats) -> float:
-        return float(min(1.0, self._groups * stdtr(self._freedoms, t).max()))
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:
@@ -137,22 +118,20 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
         metric_and_group, sample.asked, width=2, reach=(-1.0, 1.0)
     )
     at = groups_of_all.astype(np.int64)
+    values = [found[at == group] for group in np.unique(at)]
+    means = [f"{sum(each) / len(each):.3f} of {len(each)} users" for each in values]
     alone = "all held-out items stand in one group of places; shuffle the candidates"
     effects = dataclasses.replace(
         effects,
         effect=found - found.mean() if len(found) else found,
         mean=GroupEffects(found, at, groups) if len(found) else None,
-        obstacle=alone if len(np.unique(at)) < 2 else "",
-        note=_told(metric.name, found, at),
+        obstacle=alone if len(values) < 2 else "",
+        note=f"{metric.name} by group of places, from the first: {', '.join(means)}"
+        if means
+        else "",
         approximate=True,
     )
     return effects, found, at
-
-
-def _told(metric: str, values: Floats, places: Integers) -> str:
-    groups = [values[places == place].tolist() for place in np.unique(places)]
-    means = [f"{sum(group) / len(group):.3f} of {len(group)} users" for group in groups]
-    return f"{metric} by group of places, from the first: {', '.join(means)}" if means else ""
 
 
 def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: float) -> Verdict:

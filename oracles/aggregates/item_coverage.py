@@ -31,7 +31,7 @@ def item_coverage(
     Returns:
         In [0, 1]; None if nothing was offered.
     """
-    arguments.as_many("item_coverage", "recommended", recommended, "offered", offered)
+    arguments.as_many("item_coverage", recommended, offered)
     everything = set[str]().union(*offered)
     seen = set[str]().union(
         *(set(mine) & set(offer) for mine, offer in zip(recommended, offered, strict=True))

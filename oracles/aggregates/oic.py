@@ -31,7 +31,7 @@ def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str
         From 0 (no item offered to two users is recommended to both) to 1; None if no two users have
         an offered item in common.
     """
-    arguments.as_many("oic", "recommended", recommended, "offered", offered)
+    arguments.as_many("oic", recommended, offered)
     offers = [set(offer) for offer in offered]
     lists = [set(mine) & offer for mine, offer in zip(recommended, offers, strict=True)]
     shares = [

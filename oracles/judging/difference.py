@@ -17,7 +17,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     is_answered,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 from pytest_recsys_mt.verdict import Verdict
@@ -40,7 +40,7 @@ def judge_mean(
     followup: Answers,
     margin: float,
     measures: str,
-    measure: Callable[[Pairs, Context], Effects],
+    measure: OfPairs,
     slices: Slices | None = None,
 ) -> Verdict:
     """Judge a mean over users against a margin in (0, 1), for the oracle of that name."""

@@ -93,7 +93,9 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
             require_answer(source, followup)
         return mean_metric(source, metric), mean_metric(followup, metric)
 
-    effects, (random, first) = scored(at_both_places, pairs.source, pairs.followup, width=2)
+    effects, (random, first) = scored(
+        at_both_places, pairs.source, pairs.followup, width=2, reach=(-1.0, 1.0)
+    )
     rows = effects.rows
     if not len(rows):
         return effects

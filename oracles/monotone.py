@@ -79,7 +79,7 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
     counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
     worst = max(counted, key=_badness)
     p_value = _p_of_some(counted)
-    found = {step.status for step in counted}
+    found: set[Status] = {step.status for step in counted}
     proven = p_value is not None and p_value <= alpha
     status: Status = "violated" if proven else "inconclusive"
     if "error" in found:

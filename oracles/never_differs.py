@@ -7,11 +7,7 @@ from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
-from pytest_recsys_mt.oracles.judging.effect import (
-    MOST_HOLES,
-    encode,
-    mostly_holes,
-)
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_holes
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.judge import reported
 from pytest_recsys_mt.oracles.judging.ladder import (

@@ -29,7 +29,7 @@ def _count(*classes: str) -> Of:
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
         k = asked.request.k
-        kinds = [entry.kind for entry in answer.entries[:k]]
+        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
         if not answer.entries:
             kinds = [kind_of(item, asked, context) for item in answer.items[:k]]
         return float(sum(_CLASS_OF.get(kind) in classes for kind in kinds)), 0

@@ -108,11 +108,7 @@ def same_choices(
         return found
     places = [dict(paired("same_choices", source, each)) for each in followups]
     unclear, told_of_unknown = unknown(source, *followups)
-    common = [
-        place
-        for place in range(len(source.questions))
-        if all(place in p for p in places) and place not in unclear
-    ]
+    common = sorted(set.intersection(*map(set, places)).difference(unclear))
     changed = [
         place
         for place in common

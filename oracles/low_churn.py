@@ -1,5 +1,7 @@
 """Only few users' answers may change."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 from itertools import combinations

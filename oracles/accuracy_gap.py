@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
@@ -52,8 +53,8 @@ def accuracy_gap(
         10 of the paper). Not applicable if a group is empty.
     """
     not_negative("accuracy_gap", "margin", margin)
-    told, found = begun("accuracy_gap", context, choices, details=details, column=False)
-    if found is not None:
+    found, done = begun("accuracy_gap", context, choices, details=details, column=False)
+    if done:
         return found
     groups: dict[bool, list[bool]] = {True: [], False: []}
     missed = Counter[bool]()
@@ -62,9 +63,8 @@ def accuracy_gap(
         missed[name in rare] += chosen is None
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
-        return context.report(
-            Verdict("not-applicable", "accuracy_gap", choices.label, reason=reason, details=told)
-        )
+        found = replace(found, status="not-applicable", reason=reason, users=0, errors=0)
+        return context.report(found)
     popular, unpopular = (
         Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)
     )
@@ -77,17 +77,15 @@ def accuracy_gap(
         "rare_share_of_right": sum(groups[True]) / right if right else None,
     }
     return judged(
-        "accuracy_gap",
-        (choices,),
+        found,
         RateDifference(popular, unpopular),
         "at most",
         margin,
         context,
+        details={"figures": figures},
         estimate=means[False] - means[True],
-        margin=margin,
         measures="accuracy on popular items minus that on rare ones",
         users=len(choices.questions),
-        details={"figures": figures, **told},
     )
 
 

@@ -87,11 +87,11 @@ def one_of(oracle: str, name: str, value: Any, valid: Sequence[str]) -> None:
         raise OracleError(f"{oracle}: {name} must be {', '.join(others)} or {last}, got {value!r}")
 
 
-def as_many(oracle: str, one: str, others: Sized, other: str, rest: Sized) -> None:
-    """Two lists of one length."""
-    if len(others) != len(rest):
+def as_many(oracle: str, recommended: Sized, offered: Sized) -> None:
+    """As many lists as offers."""
+    if len(recommended) != len(offered):
         raise OracleError(
-            f"{oracle}: {one} and {other} each need one entry a user, got {len(others)} and {len(rest)}"
+            f"{oracle}: recommended and offered each need one entry a user, got {len(recommended)} and {len(offered)}"
         )
 
 

@@ -152,11 +152,10 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
             raise NotApplicable(f"the answer has no {score.name}")
         return value
 
-    effects, (values,) = scored(mean, sample.asked)
+    effects, _ = scored(mean, sample.asked)
     reach = span_of(score, sample, context)
     return dataclasses.replace(
         effects,
-        effect=values,
         reach=reach,
         wide=reach == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",

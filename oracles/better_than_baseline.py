@@ -49,8 +49,8 @@ def better_than_baseline(
             f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
             f"the first is {lacking[0]!r}; give one for each question"
         )
-    told, found = begun("better_than_baseline", context, choices, details=details)
-    if found is not None:
+    found, done = begun("better_than_baseline", context, choices, details=details)
+    if done:
         return found
     theirs = np.array([baseline[each] for each in choices.questions], np.float64)
     outside = theirs[~((theirs >= 0) & (theirs <= 1))]
@@ -69,15 +69,13 @@ def better_than_baseline(
     read = np.array([chosen is not None for chosen in choices.chosen])
     unknown = np.cumsum(read)[~read]
     return judged(
-        "better_than_baseline",
-        (choices,),
+        found,
         Bets((ours - theirs)[read], -1.0, 1.0, unknown.tolist()),
         "at least",
         margin,
         context,
+        details={"figures": figures},
         estimate=float(np.mean(ours - theirs)),
-        margin=margin,
         measures=f"accuracy minus that of {name}",
         users=len(ours),
-        details={"figures": figures, **told},
     )

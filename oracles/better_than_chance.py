@@ -45,8 +45,8 @@ def better_than_chance(
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    told, found = begun("better_than_chance", context, choices, details=details)
-    if found is not None:
+    found, done = begun("better_than_chance", context, choices, details=details)
+    if done:
         return found
     count, users = sum(choices.hits), len(choices.hits)
     missed = choices.chosen.count(None)
@@ -58,15 +58,14 @@ def better_than_chance(
         "high": high,
     }
     return judged(
-        "better_than_chance",
-        (choices,),
+        found,
         Rate(count, users - missed, missed),
         "at least",
         limit,
         context,
+        details={"dimension": figure},
         metric=metric,
         value=choices.accuracy,
-        threshold=limit,
         measures="share of right answers",
         users=users,
         per_user={
@@ -77,5 +76,4 @@ def better_than_chance(
             if chosen is not None
         },
         reach=(0.0, 1.0),
-        details={"dimension": figure, **told},
     )

@@ -16,8 +16,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
@@ -89,11 +89,13 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     """What each user contributes to `cand_dif` of the two sides, by the jackknife."""
 
     def at_both_places(source: Asked, followup: Asked) -> tuple[float, float]:
-        if source.relevant and not is_answered(source, followup):
-            raise Unscored(NO_ANSWER)
+        if source.relevant:
+            require_answer(source, followup)
         return mean_metric(source, metric), mean_metric(followup, metric)
 
-    effects, (random, first) = scored(at_both_places, pairs.source, pairs.followup, width=2)
+    effects, (random, first) = scored(
+        at_both_places, pairs.source, pairs.followup, width=2, reach=(-1.0, 1.0)
+    )
     rows = effects.rows
     if not len(rows):
         return effects
@@ -106,7 +108,9 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     if value is None or not math.isfinite(value):
         reason = f"an accuracy of 1 cannot be compared ({note})"
         undefined = {**effects.not_applicable, reason: len(rows)}
-        return dataclasses.replace(effects, rows=rows[:0], not_applicable=undefined)
+        return dataclasses.replace(
+            effects, rows=rows[:0], effect=random[:0], not_applicable=undefined
+        )
     of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
     finite = [other for other in of_others if other is not None and math.isfinite(other)]
     whole = len(finite) == len(rows)

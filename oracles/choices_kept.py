@@ -2,6 +2,7 @@
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -39,35 +40,33 @@ def accuracy_kept(
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
-    told, found = begun("accuracy_kept", context, source, followup, details=details, column=False)
-    if found is not None:
+    found, done = begun("accuracy_kept", context, source, followup, details=details, column=False)
+    if done:
         return found
-    accuracies = (
-        float(np.mean([source.hits[one] for one, _ in pairs])),
-        float(np.mean([followup.hits[other] for _, other in pairs])),
-    )
+    hits = np.array([(source.hits[one], followup.hits[other]) for one, other in pairs], np.float64)
+    before, after = hits.mean(axis=0).tolist()
     otherwise = [source.said[one] != followup.said[other] for one, other in pairs]
     figures = {
-        "source_accuracy": accuracies[0],
-        "followup_accuracy": accuracies[1],
-        "relative_change": relative_change(*accuracies),
+        "source_accuracy": before,
+        "followup_accuracy": after,
+        "relative_change": relative_change(before, after),
         "answered_otherwise": float(np.mean(otherwise)),
         "followup_missed": followup.missed,
     }
     places, told_of_unknown = unknown(source, followup)
-    pairs = [(one, other) for one, other in pairs if one not in places]
+    known = [one not in places for one, _ in pairs]
+    loss = (hits[:, 0] - hits[:, 1])[known]
+    pairs = list(compress(pairs, known))
     order = [one for one, _ in pairs]
-    loss = np.array([source.hits[one] - followup.hits[other] for one, other in pairs], np.float64)
     mean = Bets(loss, -1.0, 1.0, [bisect(order, place) for place in places])
     return judged(
-        "accuracy_kept",
-        (source, followup),
+        found,
         mean,
         "at most",
         margin,
         context,
-        estimate=accuracies[0] - accuracies[1],
-        margin=margin,
+        details={"figures": figures},
+        estimate=before - after,
         measures="loss of accuracy",
         users=len(pairs),
         reason=told_of_unknown,
@@ -76,7 +75,6 @@ def accuracy_kept(
             source.questions[one]: float(lost) for one, lost in zip(order, loss, strict=True)
         },
         reach=(-1.0, 1.0),
-        details={"figures": figures, **told},
     )
 
 
@@ -105,16 +103,12 @@ def same_choices(
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)
-    told, found = begun("same_choices", context, *sides, details=details, column=False)
-    if found is not None:
+    found, done = begun("same_choices", context, *sides, details=details, column=False)
+    if done:
         return found
     places = [dict(paired("same_choices", source, each)) for each in followups]
     unclear, told_of_unknown = unknown(source, *followups)
-    common = [
-        place
-        for place in range(len(source.questions))
-        if all(place in p for p in places) and place not in unclear
-    ]
+    common = sorted(set.intersection(*map(set, places)).difference(unclear))
     changed = [
         place
         for place in common
@@ -133,23 +127,21 @@ def same_choices(
     first = places[0]
     mean = Rate(len(changed), len(common), len(unclear))
     return judged(
-        "same_choices",
-        sides,
+        found,
         mean,
         "at most",
         limit,
         context,
+        details={"figures": figures},
         relation=followups[0].label,
         metric="changed",
         value=mean.estimate if common else None,
-        threshold=limit,
         measures="share of questions answered differently",
         users=len(common),
         reason=told_of_unknown,
         examples=_examples(source, followups[0], [(place, first[place]) for place in changed]),
         per_user={source.questions[place]: float(place in changed) for place in common},
         reach=(0.0, 1.0),
-        details={"figures": figures, **told},
     )
 
 

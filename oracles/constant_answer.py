@@ -45,8 +45,8 @@ def constant_answer(
             f"constant_answer: limit must lie above chance, {1 / choices.options:g}, and below 1, "
             f"got {limit!r}"
         )
-    told_of, found = begun("constant_answer", context, choices, details=details, column=False)
-    if found is not None:
+    found, done = begun("constant_answer", context, choices, details=details, column=False)
+    if done:
         return found
     places = [place for place in choices.chosen if place is not None]
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
@@ -62,19 +62,17 @@ def constant_answer(
     }
     told += f", which is right in {share:.1%} of the questions"
     verdict = judged(
-        "constant_answer",
-        (choices,),
+        found,
         Rate(count, len(places), len(choices.chosen) - len(places)),
         "at most",
         limit,
         Context(context.alpha / choices.options),  # it reports nothing
+        details={"figures": figures},
         metric="most_chosen",
         value=count / len(places),
-        threshold=limit,
         measures="share of answers that choose one place",
         users=len(places),
         reason=told,
-        details={"figures": figures, **told_of},
     )
     unanimous = float(choices.options) ** (1 - len(places))
     if count == len(choices.chosen) and unanimous <= context.alpha:

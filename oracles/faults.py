@@ -8,8 +8,8 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
@@ -85,15 +85,15 @@ def _judge(
     def measure(sample: Sample, context: Context) -> Effects:
         def fault_and_place(asked: Asked) -> tuple[float, int]:
             # Users without any answer can only be too short.
-            if not (silence_counts or is_answered(asked)):
-                raise Unscored(NO_ANSWER)
+            if not silence_counts:
+                require_answer(asked)
             offer = offer_of(asked, context)
             faults = (i for i, answer in enumerate(asked.answers) if faulty(answer, asked, offer))
             first = next(faults, None)
             return (0.0, 0) if first is None else (1.0, first)
 
-        effects, (effect, shown) = scored(fault_and_place, sample.asked, width=2)
-        return replace(effects, effect=effect, reach=(0.0, 1.0), shown=shown.astype(np.intp))
+        effects, (_, shown) = scored(fault_and_place, sample.asked, width=2)
+        return replace(effects, shown=shown.astype(np.intp))
 
     most = share(oracle, "margin", margin)
     claim = Claim(oracle, "at most", most, measures=f"share of users with {fault}", slices=slices)

@@ -7,11 +7,10 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
@@ -75,9 +74,7 @@ def low_churn(
     )
 
 
-def _churn(
-    source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity, beyond: float
-) -> Moved:
+def _churn(source: Lists, followup: Lists, similarity: Similarity, beyond: float) -> Moved:
     source, followup = source[:, :MOST], followup[:, :MOST]
     moved = beyond_noise(source, followup, similarity)
     parted = _partings(source, followup, similarity)
@@ -97,9 +94,7 @@ def _churn(
     return Moved(effect, moved.floor, moved.agreement, least, obstacle)
 
 
-def _partings(
-    source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
-) -> Floats:
+def _partings(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
     """D of every split of a user's answers into sides of these sizes, ``(ways, n)``, the true one first."""
     answers = np.concatenate([source, followup], axis=1)
     first, all_ = source.shape[1], answers.shape[1]

@@ -79,22 +79,17 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
     counted = [step for step in steps if step.status != "not-applicable"] or list(steps)
     worst = max(counted, key=_badness)
     p_value = _p_of_some(counted)
-    status: Status
-    if any(step.status == "error" for step in counted):
+    found: set[Status] = {step.status for step in counted}
+    proven = p_value is not None and p_value <= alpha
+    status: Status = "violated" if proven else "inconclusive"
+    if "error" in found:
         status = "error"
-    elif all(step.status == "not-applicable" for step in counted):
-        status = "not-applicable"
-    elif all(step.status == "holds" for step in counted):
-        status = "holds"
-    else:
-        found = p_value is not None and p_value <= alpha
-        status = "violated" if found else "inconclusive"
-    alone = any(step.status == "violated" for step in counted)
-    unsettled = (
-        [f"one step is violated alone, but not among {len(counted)} steps; ask more users"]
-        if alone and status == "inconclusive"
-        else []
-    )
+    elif found in ({"not-applicable"}, {"holds"}):
+        (status,) = found
+    reasons = list(told)
+    if status == "inconclusive" and "violated" in found:
+        alone = f"one step is violated alone, but not among {len(counted)} steps; ask more users"
+        reasons.insert(0, alone)
     if not all(step.vacuous for step in counted):
         worst = dataclasses.replace(worst, vacuous="", details={})
     partly = [step for step in counted if "unreadable" in step.details]
@@ -117,10 +112,8 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
         not_applicable=max(step.not_applicable for step in counted),
         errors=max(step.errors for step in counted),
         looks=max(step.looks for step in counted),
-        details={**worst.details, **_needed(counted)}
-        if status == "inconclusive"
-        else worst.details,
-        reason="; ".join([*unsettled, *told]),
+        details={**worst.details, **(_needed(counted) if status == "inconclusive" else {})},
+        reason="; ".join(reasons),
     )
 
 
@@ -129,7 +122,7 @@ def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
     unclear = [step.details for step in steps if step.status == "inconclusive"]
     if not unclear or not all(NEEDED in details for details in unclear):
         return {}
-    return max(({**details} for details in unclear), key=lambda details: int(details[NEEDED]))
+    return dict(max(unclear, key=lambda details: int(details[NEEDED])))
 
 
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:

@@ -1,20 +1,13 @@
 """A deterministic recommender always gives the same answer: one counterexample refutes it."""
 
-from collections import Counter
-
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.effect import (
-    MOST_HOLES,
-    NO_ANSWER,
-    Effects,
-    encode,
-    is_answered,
-    mostly_holes,
-)
+from pytest_recsys_mt.oracles.judging.conclusion import Seen
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_holes
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.judge import reported
 from pytest_recsys_mt.oracles.judging.ladder import (
@@ -67,11 +60,12 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
 
 
 def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
-    answered = [is_answered(*both) for both in zip(pairs.source, pairs.followup, strict=True)]
-    rows = np.flatnonzero(answered)
-    effect = np.array([_differ(pairs.source[row], pairs.followup[row]) for row in rows], float)
-    errors = Counter(pairs.errors) + Counter({NO_ANSWER: len(answered) - len(rows)})
-    errors += Counter({reason: len(broken) for reason, broken in pairs.broken.items()})
+    def differ(source: Asked, followup: Asked) -> float:
+        require_answer(source, followup)
+        return _differ(source, followup)
+
+    effects, (effect,) = scored(differ, pairs.source, pairs.followup)
+    seen, users = Seen.of(effects, pairs, pairs.source, pairs.followup), len(effect)
     status, reason = _found(source, followup, pairs, effect)
     holes = encode(pairs, source.context).holes
     if status == "holds" and holes > MOST_HOLES:
@@ -79,30 +73,29 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     unasked = {} if status == "violated" else pairs.unasked
     unread = len(pairs.unread)
     if status == "holds" and unread:
-        status, reason = "inconclusive", unread_counts(unread, unread + len(rows))
+        status, reason = "inconclusive", unread_counts(unread, unread + users)
     told = too_many_unread(pairs, source.context)
     found = without_verdict(
-        len(rows),
-        errors,
+        users,
+        seen.errors,
         unasked,
-        pairs.not_applicable,
+        seen.not_applicable,
         source.context,
         unread=told,
         everybody=True,
     )
     status, reason = found or (status, reason)
-    effects = Effects(rows, effect, (0.0, 1.0))
     return Verdict(
         status,
         "never_differs",
         followup.label or source.label,
         against=source.label if followup.label else "",
-        estimate=float(effect.mean()) if len(rows) and not told else None,
+        estimate=float(effect.mean()) if users and not told else None,
         measures="share of users whose answer differs",
         p_value={"violated": 0.0, "holds": 1.0}.get(status),
-        users=len(rows),
-        not_applicable=sum(pairs.not_applicable.values()),
-        errors=errors.total(),
+        users=users,
+        not_applicable=seen.not_applicable.total(),
+        errors=seen.errors.total(),
         reason=reason,
         details=unreadable(pairs, {}),
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),

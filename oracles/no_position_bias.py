@@ -3,21 +3,20 @@
 import dataclasses
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, is_answered
+from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
-from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.bounds import Student
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Status, Verdict
 
 
 def no_position_bias(
@@ -67,7 +66,7 @@ def no_position_bias(
     return answers.context.report(verdict)
 
 
-class GroupEffects(Mean):
+class GroupEffects(Student):
     """Joint bounds on the effects of all groups of places.
 
     The bounds are approximate (`benchmarks/aggregates.py` measures them). Each effect is bounded by
@@ -77,7 +76,6 @@ class GroupEffects(Mean):
     """
 
     def __init__(self, values: Floats, places: Integers, groups: int) -> None:
-        self._groups = groups
         found = []
         self.estimate = 0.0
         for group in np.unique(places):
@@ -90,29 +88,12 @@ class GroupEffects(Mean):
             (m1, v1, f1), (m2, v2, f2) = _moments(inside), _moments(outside)
             freedom = (v1 + v2) ** 2 / (v1**2 / f1 + v2**2 / f2)
             found.append((m1 - m2, np.sqrt(v1 + v2), freedom))
-        self._effects, self._errors, self._freedoms = np.array(found).T
-
-    def lower(self, alpha: float) -> float:
-        return float((self._effects - self._quantiles(alpha) * self._errors).min())
-
-    def upper(self, alpha: float) -> float:
-        return float((self._effects + self._quantiles(alpha) * self._errors).max())
-
-    def p_at_most(self, value: float) -> float:
-        return self._adjusted((value - self._effects) / self._errors)
-
-    def p_at_least(self, value: float) -> float:
-        return self._adjusted((self._effects - value) / self._errors)
+        effects, errors, freedoms = np.array(found).T
+        super().__init__(effects, errors, freedoms, groups)
 
     def p_within(self, value: float) -> float:
         """It is always 1, because `position_test` tests this."""
         return 1.0
-
-    def _quantiles(self, alpha: float) -> Floats:
-        return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._groups), np.float64)
-
-    def _adjusted(self, t: Floats) -> float:
-        return float(min(1.0, self._groups * stdtr(self._freedoms, t).max()))
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:
@@ -125,48 +106,44 @@ def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats
     """The effects, the metric of each user, and the group of places of each held-out item."""
 
     def metric_and_group(asked: Asked) -> tuple[float, float]:
-        group = _group_of(asked, groups)
-        if group is None:
+        candidates = asked.request.candidates or ()
+        at = [place for place, item in enumerate(candidates) if item.id in asked.relevant]
+        if not at:
             lacking = "no held-out item is among the candidates"
             raise NotApplicable(lacking if asked.relevant else NOTHING_HELD_OUT)
-        if not is_answered(asked):
-            raise Unscored(NO_ANSWER)
-        return mean_metric(asked, metric), group
+        require_answer(asked)
+        return mean_metric(asked, metric), at[0] * groups // len(candidates)
 
-    effects, (found, groups_of_all) = scored(metric_and_group, sample.asked, width=2)
+    effects, (found, groups_of_all) = scored(
+        metric_and_group, sample.asked, width=2, reach=(-1.0, 1.0)
+    )
     at = groups_of_all.astype(np.int64)
+    values = [found[at == group] for group in np.unique(at)]
+    means = [f"{sum(each) / len(each):.3f} of {len(each)} users" for each in values]
     alone = "all held-out items stand in one group of places; shuffle the candidates"
     effects = dataclasses.replace(
         effects,
         effect=found - found.mean() if len(found) else found,
         mean=GroupEffects(found, at, groups) if len(found) else None,
-        obstacle=alone if len(np.unique(at)) < 2 else "",
-        note=_told(metric.name, found, at),
+        obstacle=alone if len(values) < 2 else "",
+        note=f"{metric.name} by group of places, from the first: {', '.join(means)}"
+        if means
+        else "",
         approximate=True,
     )
     return effects, found, at
-
-
-def _group_of(asked: Asked, groups: int) -> int | None:
-    """The group of places of the first held-out item; None if no candidate is held out."""
-    candidates = asked.request.candidates or ()
-    places = (place for place, item in enumerate(candidates) if item.id in asked.relevant)
-    return next((place * groups // len(candidates) for place in places), None)
-
-
-def _told(metric: str, values: Floats, places: Integers) -> str:
-    groups = [values[places == place].tolist() for place in np.unique(places)]
-    means = [f"{sum(group) / len(group):.3f} of {len(group)} users" for group in groups]
-    return f"{metric} by group of places, from the first: {', '.join(means)}" if means else ""
 
 
 def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: float) -> Verdict:
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested
-    reasons = [f"failed: {verdict.errors} users"] if verdict.errors else []
-    if p_value <= alpha and abs(verdict.estimate or 0) > margin:
-        return dataclasses.replace(tested, status="violated", reason="; ".join([*reasons, told]))
-    open_ = "the answers show neither a bias beyond the margin nor its absence; ask more users"
-    reasons = [open_, *reasons, told]
-    return dataclasses.replace(tested, status="inconclusive", reason="; ".join(reasons))
+    reasons = [f"failed: {verdict.errors} users", told] if verdict.errors else [told]
+    biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
+    if not biased:
+        unclear = (
+            "the answers show neither a bias beyond the margin nor its absence; ask more users"
+        )
+        reasons.insert(0, unclear)
+    status: Status = "violated" if biased else "inconclusive"
+    return dataclasses.replace(tested, status=status, reason="; ".join(reasons))

@@ -38,10 +38,7 @@ def not_promoted(
         margin: By how much the mean height may rise, in (0, 1); 0.1 is one place in a list of ten.
         slices: Groups of users to judge too; as in `same_ranking`.
     """
-
-    def risen(before: Asked, after: Asked, context: Context) -> float:
-        return rise(before, after, [item])
-
+    risen = lambda before, after, context: rise(before, after, [item])
     measure = partial(paired_differences, number=risen)
     return judge_mean(
         "not_promoted", "at most", source, followup, margin, "rise of the item", measure, slices

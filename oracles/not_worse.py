@@ -45,10 +45,9 @@ def not_worse(
 
 def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:
     """The fall of each user's mean metric from source to follow-up, in [-1, 1]."""
-
-    def loss(source: Asked, followup: Asked, context: Context) -> float:
-        return mean_metric(source, metric) - mean_metric(followup, metric)
-
+    loss = lambda source, followup, context: (
+        mean_metric(source, metric) - mean_metric(followup, metric)
+    )
     return paired_differences(pairs, context, loss)
 
 

@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.arrays import PAD, Floats
+from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, encode
 from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
-from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
+from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
 from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["paper_t_test", "t_from_summary"]
@@ -81,7 +79,6 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         return context.report(verdict)
     t, p = effects.mean.test()
     runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
-    failed = Counter(pairs.errors) + Counter(effects.errors)
     rejected = p < context.alpha and verdict.estimate > 0
     unread = len(pairs.unread)
     if rejected and unread:
@@ -94,7 +91,7 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         shown = "the runs differ: with the change they agree less"
     else:
         shown = "the runs differ, but with the change they agree more, which breaks no promise"
-    left_out = f"; failed and left out: {counted(failed)}" if failed else ""
+    left_out = f"; failed and left out: {counted(seen.failed)}" if seen.failed else ""
     left_out += f"; {unread_counts(unread, unread + len(effects.rows))}" if unread else ""
     return context.report(
         dataclasses.replace(
@@ -128,7 +125,7 @@ def t_from_summary(
     return TwoSamples((mean1, mean2), (sd1, sd2), (n1, n2)).test()
 
 
-class TwoSamples(Mean):
+class TwoSamples(Student):
     """The difference of two means by the pooled t distribution, from summaries."""
 
     def __init__(
@@ -142,9 +139,10 @@ class TwoSamples(Mean):
         self.counts = counts
         self._means, self._deviations = means, deviations
         self.estimate = means[0] - means[1]
-        self._freedom = sum(counts) - 2
+        freedom = sum(counts) - 2
         squares = sum(sd**2 * (n - 1) for sd, n in zip(deviations, counts, strict=True))
-        self._error = math.sqrt(squares / self._freedom * (1 / counts[0] + 1 / counts[1]))
+        self._error = math.sqrt(squares / freedom * (1 / counts[0] + 1 / counts[1]))
+        super().__init__(self.estimate, self._error, freedom, 1)
 
     def beside(self, unread: int, users: int) -> TwoSamples:
         """The samples if the lists of further users, which could not be read, agreed only with the change."""
@@ -169,23 +167,8 @@ class TwoSamples(Mean):
         """The statistic and the two-sided p-value of equal means."""
         return self.estimate / self._error, 2 * self._tail(-abs(self.estimate) / self._error)
 
-    def lower(self, alpha: float) -> float:
-        return self.estimate + self._quantile(alpha) * self._error
-
-    def upper(self, alpha: float) -> float:
-        return self.estimate - self._quantile(alpha) * self._error
-
-    def p_at_most(self, value: float) -> float:
-        return self._tail((value - self.estimate) / self._error)
-
-    def p_at_least(self, value: float) -> float:
-        return self._tail((self.estimate - value) / self._error)
-
-    def _quantile(self, alpha: float) -> float:
-        return float(stdtrit(self._freedom, alpha))
-
-    def _tail(self, t: float) -> float:
-        return float(stdtr(self._freedom, t))
+    def _quantiles(self, alpha: float) -> float:
+        return -float(stdtrit(self._freedoms, alpha))
 
 
 def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
@@ -210,15 +193,11 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
     runs = (unchanged.mean(axis=0), changed.mean(axis=0))
     few = min(len(run) for run in runs) < 2
     flat = few or all(np.ptp(run) == 0 for run in runs)
-    mean = (
-        Certain(0.0)
-        if flat
-        else TwoSamples(
-            [float(run.mean()) for run in runs],
-            [float(run.std(ddof=1)) for run in runs],
-            [len(run) for run in runs],
-        )
-    )
+    mean: Mean = Certain(0.0)
+    if not flat:
+        means = [float(run.mean()) for run in runs]
+        deviations = [float(run.std(ddof=1)) for run in runs]
+        mean = TwoSamples(means, deviations, [len(run) for run in runs])
     return dataclasses.replace(
         effects,
         mean=mean,
@@ -229,9 +208,7 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
     )
 
 
-def _run_similarities(
-    baseline: NDArray[np.int32], runs: NDArray[np.int32], similarity: Similarity
-) -> Floats:
+def _run_similarities(baseline: Lists, runs: Lists, similarity: Similarity) -> Floats:
     """Similarity of each run with the baseline, ``(users, runs)``; two empty answers agree."""
     out = np.empty((len(baseline), runs.shape[1]))
     for run in range(runs.shape[1]):

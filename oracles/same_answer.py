@@ -7,14 +7,8 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.difference import Unscored, judge_mean, scored
-from pytest_recsys_mt.oracles.judging.effect import (
-    NO_ANSWER,
-    Effects,
-    encode,
-    is_answered,
-    replicates_of,
-)
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, require_answer, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects, encode, replicates_of
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.verdict import Verdict
 
@@ -56,8 +50,7 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
         )
 
     def share_and_first(source: Asked, followup: Asked) -> tuple[float, int]:
-        if not is_answered(source, followup):
-            raise Unscored(NO_ANSWER)
+        require_answer(source, followup)
         both = zip(source.answers, followup.answers, strict=True)
         changed = [one.items != other.items for one, other in both]
         return sum(changed) / len(changed), changed.index(True) if any(changed) else 0
@@ -65,8 +58,6 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
     effects, (effect, shown) = scored(share_and_first, pairs.source, pairs.followup, width=2)
     return dataclasses.replace(
         effects,
-        effect=effect,
-        reach=(0.0, 1.0),
         floor=np.ones(len(effect)),
         agreement=1 - effect,
         shown=shown.astype(np.intp),

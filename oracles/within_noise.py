@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import Lists
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
     Moved,
@@ -62,9 +60,7 @@ def within_noise(
             f"within_noise:{similarity}: there is no side {noise!r}; {choices(noise, SIDES)}"
         )
 
-    def measure(
-        source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
-    ) -> Moved:
+    def measure(source: Lists, followup: Lists, similarity: Similarity) -> Moved:
         floor = agreement_within(source if noise == "source" else followup, similarity)
         agreement = agreement_between(source, followup, similarity)
         return Moved(floor - agreement, floor, agreement)

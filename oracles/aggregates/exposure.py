@@ -33,9 +33,8 @@ class Exposure:
 
     recommended: Matrix  # ``(n, N)``
     listed: Matrix  # the candidates, or what users without candidates are known to have, ``(n, N)``
-    all_but: NDArray[
-        np.bool_
-    ]  # whether a user's offer is all items except the listed ones, ``(n,)``
+    # Whether a user's offer is all items except the listed ones, ``(n,)``.
+    all_but: NDArray[np.bool_]
 
     @cached_property
     def shown(self) -> Integers:

@@ -46,8 +46,7 @@ def exposure_gini(exposures: ArrayLike) -> float | None:
     return None if math.isnan(value) else value
 
 
-def exposure_gini_without_each(exposure: Exposure) -> Floats:
-    """`exposure_gini` without each user, ``(n,)``; NaN if it is undefined."""
+def _without_each(exposure: Exposure) -> Floats:
     shown = exposure.shown
     users = len(exposure.all_but)
     levels = int(shown.max(initial=0)) + 1
@@ -77,7 +76,7 @@ def _of_histogram(values: Floats, items: Integers) -> float:
 AGGREGATES = {
     "exposure_gini": of_exposure(
         lambda exposure: exposure_gini(exposure.shown[exposure.offered > 0]),
-        exposure_gini_without_each,
+        _without_each,
         "if no offered item is recommended to any user",
     )
 }

@@ -31,7 +31,7 @@ def item_coverage(
     Returns:
         In [0, 1]; None if nothing was offered.
     """
-    arguments.as_many("item_coverage", "recommended", recommended, "offered", offered)
+    arguments.as_many("item_coverage", recommended, offered)
     everything = set[str]().union(*offered)
     seen = set[str]().union(
         *(set(mine) & set(offer) for mine, offer in zip(recommended, offered, strict=True))
@@ -39,21 +39,15 @@ def item_coverage(
     return len(seen) / len(everything) if everything else None
 
 
-def item_coverage_of(exposure: Exposure) -> float | None:
-    """`item_coverage`, from matrices."""
+def _of(exposure: Exposure) -> float | None:
     offered = np.count_nonzero(exposure.offered)
     return float(np.count_nonzero(exposure.shown) / offered) if offered else None
 
 
-def item_coverage_without_each(exposure: Exposure) -> Floats:
-    """`item_coverage` without each user, ``(n,)``; NaN if it is undefined."""
+def _without_each(exposure: Exposure) -> Floats:
     shown = np.count_nonzero(exposure.shown) - exposure.shown_to_one
     offered = np.count_nonzero(exposure.offered) - exposure.offered_to_one
     return quotients(shown, offered)
 
 
-AGGREGATES = {
-    "item_coverage": of_exposure(
-        item_coverage_of, item_coverage_without_each, "if nothing is offered"
-    )
-}
+AGGREGATES = {"item_coverage": of_exposure(_of, _without_each, "if nothing is offered")}

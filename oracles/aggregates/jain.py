@@ -32,16 +32,15 @@ def jain(values: ArrayLike) -> float | None:
     return float(numbers.sum() ** 2 / squares) if squares else None
 
 
-def jain_without_each(values: Floats) -> Floats:
-    """`jain` without each user, ``(n,)``; NaN if it is undefined."""
+def _without_each(values: Floats, lengths: Floats) -> list[float | None]:
     squares = np.array([float((np.delete(values**2, row)).sum()) for row in range(len(values))])
-    return quotients((values.sum() - values) ** 2, squares * (len(values) - 1))
+    return none_for_nan(quotients((values.sum() - values) ** 2, squares * (len(values) - 1)))
 
 
 AGGREGATES = {
     "jain": of_ndcg(
         lambda values, lengths: jain(values),
         "if no list contains a held-out item",
-        lambda values, lengths: none_for_nan(jain_without_each(values)),
+        _without_each,
     )
 }

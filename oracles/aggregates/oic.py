@@ -31,7 +31,7 @@ def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str
         From 0 (no item offered to two users is recommended to both) to 1; None if no two users have
         an offered item in common.
     """
-    arguments.as_many("oic", "recommended", recommended, "offered", offered)
+    arguments.as_many("oic", recommended, offered)
     offers = [set(offer) for offer in offered]
     lists = [set(mine) & offer for mine, offer in zip(recommended, offers, strict=True)]
     shares = [
@@ -43,14 +43,12 @@ def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str
     return sum(shares) / len(shares) if shares else None
 
 
-def oic_of(exposure: Exposure) -> float | None:
-    """`oic`, from matrices."""
+def _of(exposure: Exposure) -> float | None:
     shares, pairs = _by_user(exposure)
     return float(shares.sum() / pairs.sum()) if pairs.any() else None
 
 
-def oic_without_each(exposure: Exposure) -> Floats:
-    """`oic` without each user, ``(n,)``; NaN if it is undefined."""
+def _without_each(exposure: Exposure) -> Floats:
     shares, pairs = _by_user(exposure)
     # Every pair is counted for both of its users, so half of each sum is the sum over all pairs.
     return quotients(shares.sum() / 2 - shares, pairs.sum() / 2 - pairs)
@@ -72,5 +70,5 @@ def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
 
 
 AGGREGATES = {
-    "oic": of_exposure(oic_of, oic_without_each, "if no two users are offered an item in common")
+    "oic": of_exposure(_of, _without_each, "if no two users are offered an item in common")
 }

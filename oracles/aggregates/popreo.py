@@ -51,8 +51,7 @@ def popreo(found: ArrayLike, wanted: ArrayLike) -> float | None:
     return float(rates.std() / rates.mean())
 
 
-def groups_left_out(answered: Sequence[Answered], context: Context, threshold: Threshold) -> str:
-    """Which groups have no held-out item, in words; empty if all have one."""
+def _left_out(answered: Sequence[Answered], context: Context, threshold: Threshold) -> str:
     group_of = popularity_groups_of(context, GROUPS, threshold)
     held_out = {group_of.get(item) for asked, _ in answered for item in asked.relevant}
     empty = [str(group + 1) for group in range(GROUPS) if group not in held_out]
@@ -92,7 +91,7 @@ def _popreo(threshold: Threshold) -> Callable[[str], Aggregate]:
             (0.0, (GROUPS - 1) ** 0.5),
             "if no held-out item is found, or all of them are equally popular",
             without_each,
-            lambda answered, context: groups_left_out(answered, context, threshold),
+            lambda answered, context: _left_out(answered, context, threshold),
         )
 
     return make

@@ -45,8 +45,8 @@ def _effects(
         for row, one in enumerate(zip(*(side for side, _ in sides), strict=True))
         if any(answer.items or answer.entries for asked in one for answer in asked.answers)
     ]
-    silent = counted(NO_ANSWER, len(sides[0][0]) - len(rows))
-    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, errors=silent)
+    errors = counted(NO_ANSWER, len(sides[0][0]) - len(rows))
+    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, errors=errors)
     if not rows:
         return nobody
     value, without = 0.0, np.zeros(len(rows))
@@ -67,12 +67,11 @@ def _effects(
             without += sign / replicates * of_others
     effect = linearised(value, without)
     width = aggregate.span[1] - aggregate.span[0]
-    return Effects(
+    return dataclasses.replace(
+        nobody,
         rows=np.array(rows, np.intp),
         effect=effect,
-        reach=reach,
         mean=Jackknife(effect, *reach, width),
-        errors=silent,
         obstacle=obstacle,
         note=note,
         joint=True,

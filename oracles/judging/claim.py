@@ -1,6 +1,9 @@
 """What an oracle claims about a mean, and on which side of the margin the mean is."""
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
 
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.slices import Slices
@@ -31,6 +34,12 @@ class Claim:
         if self.slices is not None:
             object.__setattr__(self, "slices", tuple(self.slices))  # claims are keys
 
+    @property
+    def allowed(self) -> tuple[float, float]:
+        """The smallest and the largest mean that keep the promise."""
+        least = {"at most": -math.inf, "at least": self.margin, "within": -self.margin}
+        return least[self.promise], math.inf if self.promise == "at least" else self.margin
+
 
 def p_value(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise holds."""
@@ -51,11 +60,8 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
 
 def excess(claim: Claim, effect: Floats) -> Floats:
     """By how much each user's effect exceeds what the promise allows, ``(n,)``."""
-    if claim.promise == "at most":
-        return effect - claim.margin
-    if claim.promise == "at least":
-        return claim.margin - effect
-    return abs(effect) - claim.margin
+    least, most = claim.allowed
+    return np.maximum(effect - most, least - effect)
 
 
 def nearest_limit(mean: Mean, claim: Claim) -> tuple[float, bool]:

@@ -162,6 +162,8 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     elif found[0] == "error":
         failures = []  # the reason names them
     status, reason = found
+    unknown = dict(zip(effects.unknown_users, effects.unknown, strict=True))
+    unmeasured = {"unmeasured": {"users": unknown}} if unknown and not seen.unread else {}
     capped = status == "holds" and claim.cap is not None
     return Verdict(
         status,
@@ -175,7 +177,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         users=users,
         not_applicable=seen.not_applicable.total(),
         errors=seen.errors.total(),
-        details={**_unreadable(seen), **numbers.pop("details", {})},
+        details={**(unmeasured or unreadable(seen.tally, unknown)), **numbers.pop("details", {})},
         reason="; ".join(part for part in (reason, *failures, effects.note) if part),
         **numbers,
     )
@@ -192,15 +194,6 @@ def _failures(seen: Seen, *, told: bool) -> list[str]:
     if unread and not told:
         failures.append(unread_counts(unread, scored + others + unread))
     return failures
-
-
-def _unreadable(seen: Seen) -> dict[str, Any]:
-    """The answers of which nothing could be read, and the users whose follow-up failed; empty if there is none."""
-    effects = seen.effects
-    unknown = dict(zip(effects.unknown_users, effects.unknown, strict=True))
-    if unknown and not seen.unread:
-        return {"unmeasured": {"users": unknown}}
-    return unreadable(seen.tally, unknown)
 
 
 def _judged(

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     is_answered,
     similarity_effects,
 )
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
+from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
 from pytest_recsys_mt.verdict import Verdict
@@ -28,6 +27,12 @@ class Unscored(Exception):  # noqa: N818 - not a program error: such users are c
     """Raised with the reason if a user's answers have no number."""
 
 
+def require_answer(*sides: Asked) -> None:
+    """Leave out a user to whom no answer recommends anything."""
+    if not is_answered(*sides):
+        raise Unscored(NO_ANSWER)
+
+
 def judge_mean(
     oracle: str,
     promise: Promise,
@@ -35,7 +40,7 @@ def judge_mean(
     followup: Answers,
     margin: float,
     measures: str,
-    measure: Callable[[Pairs, Context], Effects],
+    measure: OfPairs,
     slices: Slices | None = None,
 ) -> Verdict:
     """Judge a mean over users against a margin in (0, 1), for the oracle of that name."""
@@ -56,18 +61,19 @@ def paired_differences(
     """
 
     def difference(source: Asked, followup: Asked) -> float:
-        if not is_answered(source, followup):
-            raise Unscored(NO_ANSWER)
+        require_answer(source, followup)
         return number(source, followup, context)
 
-    effects, (differences,) = scored(difference, pairs.source, pairs.followup)
-    return replace(effects, effect=differences, reach=(-reach, reach))
+    return scored(difference, pairs.source, pairs.followup, reach=(-reach, reach))[0]
 
 
 def scored(
-    number: Callable[..., float | tuple[float, ...]], *sides: Sequence[Asked], width: int = 1
+    number: Callable[..., float | tuple[float, ...]],
+    *sides: Sequence[Asked],
+    width: int = 1,
+    reach: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[Effects, Floats]:
-    """The users who have as many numbers as `width` says, and these numbers, ``(width, n)``.
+    """The users who have as many numbers as `width` says, of which the first is the effect, and these numbers, ``(width, n)``.
 
     `number` raises `NotApplicable` if it is not defined for a user, and `Unscored` if a user's answers have no number.
     """
@@ -82,14 +88,15 @@ def scored(
             not_applicable[str(reason)] += 1
         except Unscored as reason:
             errors[str(reason)] += 1
+    columns = np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
     effects = Effects(
         np.array(rows, np.intp),
-        np.empty(0),
-        (-1.0, 1.0),
+        columns[0],
+        reach,
         not_applicable=not_applicable,
         errors=errors,
     )
-    return effects, np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
+    return effects, columns
 
 
 def judge_agreement(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arrays import PAD, Floats
+from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
 from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
@@ -82,16 +82,16 @@ class Effects:
             for place, user in zip(self.unknown, self.unknown_users, strict=True)
             if user in unknown
         ]
+        arrays = {name: getattr(self, name) for name in _OF_EACH}
         return replace(
             self,
-            rows=self.rows[inside],
-            effect=self.effect[inside],
-            floor=None if self.floor is None else self.floor[inside],
-            agreement=None if self.agreement is None else self.agreement[inside],
-            shown=None if self.shown is None else self.shown[inside],
             unknown=tuple(place for place, _ in left),
             unknown_users=tuple(user for _, user in left),
+            **{name: each[inside] for name, each in arrays.items() if each is not None},
         )
+
+
+_OF_EACH = ("rows", "effect", "floor", "agreement", "shown")
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class Encoded:
     """
 
     rows: NDArray[np.intp]  # indices of these users among the given ones
-    source: NDArray[np.int32]
-    followup: NDArray[np.int32]
+    source: Lists
+    followup: Lists
     holes: float  # the share of places that are empty or have an item that was not offered
 
 
@@ -119,13 +119,11 @@ class Moved:
     obstacle: str = ""
 
 
-Measure = Callable[[NDArray[np.int32], NDArray[np.int32], Similarity], Moved]
+Measure = Callable[[Lists, Lists, Similarity], Moved]
 """Takes the encoded answers of source and follow-up, ``(n, replicates, k)``; returns how far they moved."""
 
 
-def beyond_noise(
-    source: NDArray[np.int32], followup: NDArray[np.int32], similarity: Similarity
-) -> Moved:
+def beyond_noise(source: Lists, followup: Lists, similarity: Similarity) -> Moved:
     """The noise floor minus the agreement of source and follow-up.
 
     ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of the source and of
@@ -184,24 +182,20 @@ def unsure(
     return context.unsure if equal or context.made_up else None
 
 
-def agreement_within(side: NDArray[np.int32], similarity: Similarity) -> Floats:
+def agreement_within(side: Lists, similarity: Similarity) -> Floats:
     """Mean agreement between the answers of one side, ``(n,)``; a single answer agrees with itself."""
     if side.shape[1] == 1:
         return np.ones(len(side))
     return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity)
 
 
-def agreement_between(
-    source: NDArray[np.int32],
-    followup: NDArray[np.int32],
-    similarity: Similarity,
-) -> Floats:
+def agreement_between(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
     """Mean agreement of all answers of one side with all answers of the other."""
     all_pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
     return _mean_over(source, followup, all_pairs, similarity)
 
 
-def agreement_of(a: NDArray[np.int32], b: NDArray[np.int32], similarity: Similarity) -> Floats:
+def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
     """Similarity of answers, ``(n,)``; 1 if no place is due."""
     values = similarity(a, b)
     return np.where(np.isnan(values), 1.0, values)
@@ -269,7 +263,7 @@ def _encode_side(
     others: Sequence[_Offer] | None,
     depths: Sequence[int],
     numbers: dict[str, int],
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+) -> tuple[Lists, NDArray[np.bool_]]:
     """The answers of one side without what `others` do not offer, and which of their places have an offered item."""
     width = max([1, *depths])
     shape = (len(side), replicates_of(side), width)
@@ -301,10 +295,7 @@ def _offer(asked: Asked, context: Context) -> _Offer:
 
 
 def _mean_over(
-    a: NDArray[np.int32],
-    b: NDArray[np.int32],
-    pairs: Sequence[tuple[int, int]],
-    similarity: Similarity,
+    a: Lists, b: Lists, pairs: Sequence[tuple[int, int]], similarity: Similarity
 ) -> Floats:
     agreements = (agreement_of(a[:, left], b[:, right], similarity) for left, right in pairs)
     return sum(agreements, np.zeros(len(a))) / len(pairs)

@@ -57,18 +57,6 @@ def pick(
     return tuple(found)
 
 
-def titles(
-    ids: Sequence[str], items: Mapping[str, Item], written: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Readable names of items: the label of a known item, else the text of the answer."""
-    return tuple(
-        items[item].label
-        if item in items
-        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
-        for item in ids
-    )
-
-
 def _shown(
     side: Sequence[Asked], row: int, answer: int, context: Context
 ) -> tuple[tuple[str, ...], tuple[EntryKind, ...], Shown | None]:
@@ -77,8 +65,14 @@ def _shown(
     asked = side[row]
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
     written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    titles = tuple(
+        context.items[item].label
+        if item in context.items
+        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
+        for item in shown.items
+    )
     return (
-        titles(shown.items, context.items, written),
+        titles,
         kinds(shown, asked.request, context.items),
         Shown(asked.request, shown, context.items, partial(context.messages, asked.request)),
     )

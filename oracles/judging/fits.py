@@ -78,11 +78,7 @@ def over_fits(
 
 def _beyond(claim: Claim, low: float, high: float) -> str:
     """The word that bounds of the mean allow."""
-    least, most = {
-        "at most": (-math.inf, claim.margin),
-        "at least": (claim.margin, math.inf),
-        "within": (-claim.margin, claim.margin),
-    }[claim.promise]
+    least, most = claim.allowed
     if least <= low and high <= most:
         return "holds"
     return "violated" if low > most or high < least else "inconclusive"

@@ -17,10 +17,12 @@ from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
 
+OfPairs = Callable[[Pairs, Context], Effects]
+OfSample = Callable[[Sample, Context], Effects]
+"""Measures the effect of each user."""
 
-def judge_pair(
-    source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
-) -> Verdict:
+
+def judge_pair(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
     """Judge a claim about two sides of answers by the effect of each user, step by step, and report the verdict.
 
     It raises `OracleError` if `source` and `followup` are not two sides of one run.
@@ -34,9 +36,7 @@ def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -
     return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
 
 
-def compare(
-    source: Answers, followup: Answers, claim: Claim, measure: Callable[[Pairs, Context], Effects]
-) -> Verdict:
+def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
     """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts."""
     two_sides(claim.oracle, source, followup)
     context = source.context
@@ -46,17 +46,15 @@ def compare(
         effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
         return Seen.of(effects, pairs, pairs.source, pairs.followup, groups)
 
-    looked: list[tuple[Seen, int, Pairs]] = []
+    looked: list[tuple[int, Pairs]] = []
 
     def see(users: int) -> Seen:
-        pairs = source.pair(followup, users)
-        looked.append((seen(pairs), users, pairs))
-        return looked[-1][0]
+        looked.append((users, source.pair(followup, users)))
+        return seen(looked[-1][1])
 
     relation = followup.label or source.label
     verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
-    latest, users, before = looked[-1]
-    moved = any(latest.per_user.values())
+    users, before = looked[-1]
 
     def anew() -> Anew | None:
         asked, everybody = users, source.applicable(followup)
@@ -81,16 +79,12 @@ def compare(
             verdict, claim, before, lambda: source.pair_anew(followup, users), seen, context
         )
     else:
-        verdict = confirmed(
-            verdict, claim.promise, before.apart, moved, context.deterministic, anew
-        )
+        verdict = confirmed(verdict, before.apart, context.deterministic, anew)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
 
 
-def judge_sample(
-    answers: Answers, claim: Claim, measure: Callable[[Sample, Context], Effects]
-) -> Verdict:
+def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
     """Judge a claim about the answers of one side by the effect of each user, step by step, and report the verdict.
 
     It raises `OracleError` if `answers` are not answers of a run.
@@ -99,13 +93,7 @@ def judge_sample(
     return reported(verdict, partial(judge_sample, claim=claim, measure=measure), answers)
 
 
-def assess(
-    answers: Answers,
-    claim: Claim,
-    measure: Callable[[Sample, Context], Effects],
-    *,
-    whole: bool = False,
-) -> Verdict:
+def assess(answers: Answers, claim: Claim, measure: OfSample, *, whole: bool = False) -> Verdict:
     """Judge a claim as `judge_sample` does, but do not report it: the caller adds to the verdict.
 
     If `whole`, answers of which nothing could be read have an effect too.

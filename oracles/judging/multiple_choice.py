@@ -1,7 +1,8 @@
 """What the oracles for multiple-choice questions share: from the choices to a verdict."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
@@ -35,17 +36,17 @@ def begun(
     *sides: Choices,
     details: Mapping[str, object] | None,
     column: bool = True,
-) -> tuple[dict[str, Any], Verdict | None]:
-    """The details of the verdict, which may have no `column`, and the reported verdict if there is nothing to judge.
+) -> tuple[Verdict, bool]:
+    """The verdict without numbers, whose details may have no `column`; and whether it is reported, since nothing can be judged.
 
     There may be no questions, too many failed calls, or too many missed answers.
     """
-    told: dict[str, Any] = {} if column else {"column": False}
     missed, asked = _missed(*sides), sides[0].questions
     known = [name for name in asked if name not in missed]
     names = [name for name in asked if name in missed]
     places = dict(zip(names, places_of(names, known, asked), strict=True))
     worst = max(sides, key=lambda side: side.missed if side.chosen else 0.0)
+    told: dict[str, Any] = {} if column else {"column": False}
     told |= {"unit": "questions", "questions_digest": sides[0].digest}
     told |= {**unreadable(worst, places), **(details or {})}
     why = {name: side.why or "no answer" for side in sides for name in side.failed}
@@ -56,53 +57,39 @@ def begun(
     found = without_verdict(
         len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"
     )
-    if found is None:
-        return told, None
-    status, reason = found
+    status, reason = found or ("inconclusive", "")
+    users = min(len(side.questions) for side in sides)
     verdict = Verdict(
         status,
         oracle,
         sides[-1].label,
-        users=min(len(side.questions) for side in sides),
+        users=users,
         errors=len(why),
         reason=reason,
         details=told,
     )
-    return told, context.report(verdict)
+    return (verdict, False) if found is None else (context.report(verdict), True)
 
 
 def judged(
-    oracle: str,
-    sides: Sequence[Choices],
-    mean: Mean,
-    promise: Promise,
-    limit: float,
-    context: Context,
-    **fields: Any,
+    verdict: Verdict, mean: Mean, promise: Promise, limit: float, context: Context, **fields: Any
 ) -> Verdict:
-    """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each."""
+    """The reported verdict on a mean over questions, with one-sided bounds at error rate alpha each.
+
+    `verdict` is the one that was `begun`. Its details follow those in `fields`.
+    """
     low, high = mean.lower(context.alpha), mean.upper(context.alpha)
-    claim = Claim(oracle, promise, limit)
-    family = judge_family(claim, [mean], context.alpha)
-    status = family.statuses[0]
-    reason = fields.pop("reason", "")
-    failed = {name for side in sides for name in side.failed}
+    family = judge_family(Claim(verdict.oracle, promise, limit), [mean], context.alpha)
+    status, reason = family.statuses[0], fields.pop("reason", "")
     if status == "inconclusive":
         bounds = (
             f"the bounds [{low:.3f}, {high:.3f}] contain the limit {limit:g}; ask more questions"
         )
         reason = "; ".join(filter(None, (reason, bounds)))
-    verdict = Verdict(
-        status,
-        oracle,
-        interval=(low, high),
-        p_value=family.p_value,
-        reason=reason,
-        allowed=promise,
-        errors=len(failed),
-        **{"relation": sides[-1].label, **fields},
-    )
-    return context.report(verdict)
+    fields["threshold" if "metric" in fields else "margin"] = limit
+    fields["details"] |= verdict.details
+    fields |= {"status": status, "reason": reason, "p_value": family.p_value, "allowed": promise}
+    return context.report(replace(verdict, interval=(low, high), **fields))
 
 
 def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:

@@ -130,14 +130,12 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
             return np.clip(drawn + part * (2 * far - low - high), low, high)
         return np.where(chance < part, far, drawn)
 
-    def mean(part: float) -> float:
-        return float(moved(part).mean())
-
     def seen(part: float) -> bool:
-        shown = np.isfinite(_reached(moved(part), effects, value, alpha, above)).mean() >= POWER
-        return bool(shown) and (mean(part) > value) is above
+        sample = moved(part)
+        shown = np.isfinite(_reached(sample, effects, value, alpha, above)).mean() >= POWER
+        return bool(shown) and bool(sample.mean() > value) is above
 
-    return mean(first_of(seen, _HALVINGS)) if seen(1.0) else None
+    return float(moved(first_of(seen, _HALVINGS)).mean()) if seen(1.0) else None
 
 
 def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:

@@ -92,10 +92,9 @@ def _decided_beforehand(claim: Claim, effects: Effects) -> str:
     low, high = effects.reach
     if effects.mean is not None or effects.obstacle or not low < high < math.inf:
         return ""
-    limit, within = claim.margin, claim.promise == "within"
-    largest = max(high, -low) if within else high
-    always = limit >= largest if claim.promise != "at least" else limit <= low
-    if not always and (within or low <= limit <= high):
+    limit, (least, most) = claim.margin, claim.allowed
+    always = least <= low and high <= most
+    if not always and (claim.promise == "within" or low <= limit <= high):
         return ""
     return (
         f"{claim.oracle}: {claim.promise} {limit:g} would {'hold' if always else 'be violated'} whatever "

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import NEEDED, Allowed, Slice, Verdict
+from pytest_recsys_mt.verdict import NEEDED, Slice, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -36,23 +36,19 @@ how many users got another answer to the same request, although it should be equ
 
 
 def confirmed(
-    verdict: Verdict,
-    promise: Allowed,
-    apart: float,
-    moved: bool,
-    deterministic: bool,
-    anew: Callable[[], Anew | None],
+    verdict: Verdict, apart: float, deterministic: bool, anew: Callable[[], Anew | None]
 ) -> Verdict:
     """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
     A claim about a stochastic recommender stands if answers asked together prove it too. The first verdict is returned
     then, so that it does not depend on the time of asking. A recommender that declares itself deterministic is asked
-    again even if the answers differ too little for a claim (if any user's `moved`), and unless all its answers are the
+    again even if the answers differ too little for a claim (if any user's moved), and unless all its answers are the
     same as before, the verdict that includes its noise replaces the first.
 
     The sides were asked `apart` seconds; 0 trusts a stochastic recommender. `anew` returns None if nothing can have changed.
     """
-    difference = "holds" if promise == "at least" else "violated"
+    difference = "holds" if verdict.allowed == "at least" else "violated"
+    moved = any(verdict.per_user.values())
     noise = deterministic and verdict.status == "inconclusive" and moved
     if not (verdict.status == difference or noise):
         return verdict

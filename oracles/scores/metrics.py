@@ -12,6 +12,8 @@ from pytest_recsys_mt.requests import Recommendation
 
 NOTHING_HELD_OUT = "no item was held out"
 
+_Of = Callable[[Sequence[str], Collection[str], int], float]
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -19,7 +21,7 @@ class Metric:
 
     name: str
     depth: int | None
-    _of: Callable[[Sequence[str], Collection[str], int], float]
+    _of: _Of
 
     def of(self, answer: Recommendation, asked: Asked) -> float:
         """The metric of one answer, in [0, 1]; repeats count at their first place."""
@@ -116,6 +118,4 @@ def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
     return math.fsum(gain) / math.fsum(ideal)
 
 
-METRICS: Mapping[str, Callable[[Sequence[str], Collection[str], int], float]] = MappingProxyType(
-    {"hit": _hit, "ndcg": _ndcg, "mrr": _mrr}
-)
+METRICS: Mapping[str, _Of] = MappingProxyType({"hit": _hit, "ndcg": _ndcg, "mrr": _mrr})

@@ -4,7 +4,6 @@ The popularity paper counts them together (section 4.3 of https://arxiv.org/abs/
 Repeats do not count as invalid; `no_repeats` finds them.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -25,19 +24,15 @@ _CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
 )
 
 
-def invalid_entries(answer: Recommendation, asked: Asked, context: Context) -> Counter[str]:
-    """How many of the first k entries are invalid, by class; an answer without entries is judged by its items."""
-    k = asked.request.k
-    kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
-    if not answer.entries:
-        kinds = [kind_of(item, asked, context) for item in answer.items[:k]]
-    return Counter(_CLASS_OF[kind] for kind in kinds if kind in _CLASS_OF)
+def _count(*classes: str) -> Of:
+    """How many of the first k entries are of these classes; an answer without entries is judged by its items."""
 
-
-def _count(*names: str) -> Of:
     def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
-        found = invalid_entries(answer, asked, context)
-        return float(sum(found[name] for name in names)), 0
+        k = asked.request.k
+        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
+        if not answer.entries:
+            kinds = [kind_of(item, asked, context) for item in answer.items[:k]]
+        return float(sum(_CLASS_OF.get(kind) in classes for kind in kinds)), 0
 
     return of
 

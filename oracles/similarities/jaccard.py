@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
 
 
@@ -22,9 +22,8 @@ def jaccard(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def _jaccard(chunk: Chunk) -> Floats:
-    common = new_matches(chunk).sum(axis=0, dtype=np.int64)
-    out: Floats = common / (chunk.a_length + chunk.b_length - common)
-    return out
+    common: Integers = new_matches(chunk).sum(axis=0, dtype=np.int64)
+    return common / (chunk.a_length + chunk.b_length - common)
 
 
 SIMILARITY = jaccard

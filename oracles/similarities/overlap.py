@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
 
 
@@ -23,9 +23,8 @@ def overlap(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def _overlap(chunk: Chunk) -> Floats:
-    common = new_matches(chunk).sum(axis=0, dtype=np.int64)
-    out: Floats = common / np.maximum(chunk.a_length, chunk.b_length)
-    return out
+    common: Integers = new_matches(chunk).sum(axis=0, dtype=np.int64)
+    return common / np.maximum(chunk.a_length, chunk.b_length)
 
 
 SIMILARITY = overlap

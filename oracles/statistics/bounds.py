@@ -8,7 +8,10 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
-from scipy.special import bdtr, bdtrc, betaincinv
+import numpy as np
+from scipy.special import bdtr, bdtrc, betaincinv, stdtr, stdtrit
+
+from pytest_recsys_mt.oracles.arrays import Floats
 
 
 class Mean(Protocol):
@@ -74,6 +77,33 @@ class Rate(Mean):
         if not 0 <= value <= 1:  # no rate is there
             return float(value < 0)
         return float(bdtr(self._most, self._users, value))
+
+
+class Student(Mean):
+    """Bounds of one number by Student's t, or of several, ``(ways,)``, each at the error rate over their number."""
+
+    def __init__(
+        self, numbers: Floats | float, errors: Floats | float, freedoms: Floats | float, ways: int
+    ) -> None:
+        self._numbers, self._errors, self._freedoms, self._ways = numbers, errors, freedoms, ways
+
+    def lower(self, alpha: float) -> float:
+        return float(np.min(self._numbers - self._quantiles(alpha) * self._errors))
+
+    def upper(self, alpha: float) -> float:
+        return float(np.max(self._numbers + self._quantiles(alpha) * self._errors))
+
+    def p_at_most(self, value: float) -> float:
+        return self._tail((value - self._numbers) / self._errors)
+
+    def p_at_least(self, value: float) -> float:
+        return self._tail((self._numbers - value) / self._errors)
+
+    def _quantiles(self, alpha: float) -> Floats | float:
+        return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._ways), np.float64)
+
+    def _tail(self, t: Floats | float) -> float:
+        return float(min(1.0, self._ways * np.max(stdtr(self._freedoms, t))))
 
 
 class Certain(Mean):

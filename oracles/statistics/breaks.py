@@ -43,9 +43,8 @@ def log_evidence(growth: Floats) -> Floats:
         begun = _log_weight(night)
         running = np.logaddexp(running, begun) + growth[:, night]
         staked = np.logaddexp.reduce(running, axis=0) - np.log(len(growth))
-        capital[night] = np.logaddexp(
-            staked, -np.log(night + 2)
-        )  # plus the capital that later nights start with
+        # The second is what later nights start with.
+        capital[night] = np.logaddexp(staked, -np.log(night + 2))
     return capital
 
 

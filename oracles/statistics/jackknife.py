@@ -14,10 +14,9 @@ reports call these bounds approximate.
 import math
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.bounds import Student
 
 
 def linearised(value: float, without: Floats) -> Floats:
@@ -32,7 +31,7 @@ def linearised(value: float, without: Floats) -> Floats:
     return values
 
 
-class Jackknife(Mean):
+class Jackknife(Student):
     """The estimate of a number of all users, from `low` to `high`, from the users in the sample; a `bounds.Mean`.
 
     `values` are as in `linearised`, ``(n,)``, n at least 1, and `one` is how far that of an unseen user may be from the
@@ -44,24 +43,19 @@ class Jackknife(Mean):
         self._low, self._high = low, high
         squares = np.append(values - self.estimate, (-one, one)) ** 2
         users = len(squares)
-        self._error = math.sqrt(float(squares.sum()) / (users * (users - 1)))
+        error = math.sqrt(float(squares.sum()) / (users * (users - 1)))
         kurtosis = float((squares**2).mean() / squares.mean() ** 2)
-        self._freedom = min(users - 1, 2 / ((kurtosis - 3) / users + 2 / (users - 1)))
+        freedom = min(users - 1, 2 / ((kurtosis - 3) / users + 2 / (users - 1)))
+        super().__init__(self.estimate, error, freedom, 1)
 
     def lower(self, alpha: float) -> float:
-        return max(self._low, self.estimate - self._quantile(alpha) * self._error)
+        return max(self._low, super().lower(alpha))
 
     def upper(self, alpha: float) -> float:
-        return min(self._high, self.estimate + self._quantile(alpha) * self._error)
+        return min(self._high, super().upper(alpha))
 
     def p_at_most(self, value: float) -> float:
-        return 0.0 if value < self._low else self._below((value - self.estimate) / self._error)
+        return 0.0 if value < self._low else super().p_at_most(value)
 
     def p_at_least(self, value: float) -> float:
-        return 0.0 if value > self._high else self._below((self.estimate - value) / self._error)
-
-    def _quantile(self, alpha: float) -> float:
-        return float(stdtrit(self._freedom, 1 - alpha))
-
-    def _below(self, t: float) -> float:
-        return float(stdtr(self._freedom, t))
+        return 0.0 if value > self._high else super().p_at_least(value)

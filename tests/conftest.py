@@ -1,32 +1,47 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
+import importlib
 import os
 import signal
 from functools import cache
 from pathlib import Path
 
-import pandas as pd  # noqa: F401 - a run inside a test forgets what it imports, and NumPy cannot be imported twice
 import pytest
 from hypothesis import settings
 
-from pytest_recsys_mt.datasets import loading
+# There are as many workers as cores. If each computed on all of them, they would wait for each other:
+# torch and BLAS then take twice the time. What a test starts inherits it; NumPy reads it
+# when it is imported, below.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No test is timed: a machine may be ten times slower. Tests that say no number draw few examples, and many with --slow.
 settings.register_profile("few", deadline=None, max_examples=40)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
+# pytester forgets every module that a run inside this process imported, and numpy cannot be
+# imported twice: so all that such runs import is imported before them.
+for _name in (
+    "calls.progress", "datasets.dataset", "datasets.reading", "engine.run", "llm.api.openai_model",
+    "llm.recommender", "oracles", "plugin.interruptions", "plugin.planning", "plugin.preflight",
+    "plugin.reproduce", "recommenders", "recommenders.knn", "relations", "report.other_reporters",
+    "report.relation_list", "report.planned", "report.sections", "report.terminal",
+):  # fmt: skip
+    importlib.import_module(f"pytest_recsys_mt.{_name}")
+for _name in (
+    "email.feedparser", "email.parser", "filelock", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
+    "scipy.stats",
+):  # fmt: skip
+    importlib.import_module(_name)
+
 # A run reads the data once, and a thousand runs inside tests need not each.
-loading.load_mini = cache(loading.load_mini)
+_loading = importlib.import_module("pytest_recsys_mt.datasets.loading")
+_loading.load_mini = cache(_loading.load_mini)  # type: ignore[attr-defined]
 
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# There are as many workers as cores. If each computed on all of them, they would wait for each other:
-# torch and BLAS then take twice the time. What a test starts inherits it.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,27 +1,11 @@
 """A small project with recommenders whose faults are known, run by a real pytest."""
 
-import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-# pytester forgets every module that a run inside this process imported, and numpy cannot be
-# imported twice: so all that such runs import is imported before them.
-for _name in (
-    "calls.progress", "datasets.dataset", "datasets.reading", "engine.run", "llm.api.openai_model",
-    "llm.recommender", "oracles", "plugin.interruptions", "plugin.planning", "plugin.preflight",
-    "plugin.reproduce", "recommenders", "recommenders.knn", "relations", "report.other_reporters",
-    "report.relation_list", "report.planned", "report.sections", "report.terminal",
-):  # fmt: skip
-    importlib.import_module(f"pytest_recsys_mt.{_name}")
-for _name in (
-    "email.feedparser", "email.parser", "filelock", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
-    "scipy.stats",
-):  # fmt: skip
-    importlib.import_module(_name)
 
 TOYS = '''
 """Recommenders that keep or break known relations."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from pytest_recsys_mt.answers import Context
@@ -48,6 +49,36 @@ def test_the_share_of_users_with_a_fault_in_any_answer(
     shown = tuple(item.removeprefix("unknown:") for item in faulty)
     assert verdict.examples[0].source == shown  # the answer at fault, not the first one
     assert verdict.users == 20
+
+
+def test_of_k_answers_all_must_be_sound() -> None:
+    bad = ["a", "a", "b"]
+    answers = side([[GOOD[0], GOOD[1], GOOD[0], bad]] * 100)
+    for k, passes in ((1, 3 / 4), (2, 1 / 2), (3, 1 / 4), (4, 0)):
+        verdict = no_repeats(answers, margin=0.9, k=k)
+        assert verdict.estimate == pytest.approx(1 - passes)
+        assert f"pass^1 0.750, pass^{k} {passes:.3f}" in verdict.reason
+        assert verdict.examples[0].source == tuple(bad)
+    assert no_repeats(answers, margin=0.9).estimate == 1
+    with pytest.raises(
+        OracleError, match=r"k=5 needs 5 answers .* there are 4; ask with --recsys-replicates=5"
+    ):
+        no_repeats(answers, k=5)
+    with pytest.raises(OracleError, match="no_repeats: k must be a whole number from 1, got 0"):
+        no_repeats(answers, k=0)
+    steady = side([[GOOD[0]]] * 100, context=Context(deterministic=True))
+    assert no_repeats(steady, margin=0.1, k=5), "every further answer is the same"
+
+
+def test_pass_k_is_unbiased() -> None:
+    # The mean over many users who answer soundly with chance p is p ** k; that of (c / n) ** k would be more.
+    rng = np.random.default_rng(0)
+    lists = [
+        [["a", "b"] if sound else ["a", "a"] for sound in row]
+        for row in rng.random((5000, 4)) < 0.8
+    ]
+    verdict = no_repeats(side(lists, context=Context(ask_everybody=True)), margin=0.9, k=3)
+    assert verdict.estimate == pytest.approx(1 - 0.8**3, abs=0.02)
 
 
 def test_faults_of_a_transformed_request_are_shown_as_its_followup() -> None:

@@ -31,7 +31,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r'(?ms)^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$')
 INSTALL = re.compile(r"`pip install ([^`]+)`")
 HEADING = re.compile(r"(?m)^## (.+)$")
-DIVIDED = ("when-something-breaks",)
+DIVIDED = ("text-models", "when-something-breaks")
 """Pages whose sections are stories of their own, each in a folder of its own."""
 STATUS = "echo $?"
 ANY = "..."

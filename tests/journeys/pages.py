@@ -30,6 +30,9 @@ from tests.journeys.environments import programs_with
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r'(?ms)^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$')
 INSTALL = re.compile(r"`pip install ([^`]+)`")
+HEADING = re.compile(r"(?m)^## (.+)$")
+DIVIDED = ("text-models", "when-something-breaks")
+"""Pages whose sections are stories of their own, each in a folder of its own."""
 STATUS = "echo $?"
 ANY = "..."
 FOREIGN = re.compile(r"(PYTEST|COV|RECSYS|OPENAI|GITHUB)_.*|CI|BUILD_NUMBER|VIRTUAL_ENV|PYTHONPATH")
@@ -56,9 +59,31 @@ class Command:
     printed: tuple[str, ...]
 
 
-def steps_of(page: Path) -> Iterator[File | Command]:
-    """What a page makes and runs, in its order."""
+def read(page: Path, section: str = "") -> str:
+    """A page, or what stands below its heading of this anchor, in the lines where the page has it."""
     text = page.read_text(encoding="utf-8")
+    if not section:
+        return text
+    (start,) = (each.end() for each in HEADING.finditer(text) if anchor(each[1]) == section)
+    following = HEADING.search(text, start)
+    return "\n" * text.count("\n", 0, start) + text[start : following and following.start()]
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading."""
+    return heading.lower().replace(" ", "-")
+
+
+def stories_of(page: Path) -> list[str]:
+    """The names that `Journey.follow` knows the stories of a page by."""
+    if page.stem not in DIVIDED:
+        return [page.stem]
+    return [f"{page.stem}#{anchor(each[1])}" for each in HEADING.finditer(read(page))]
+
+
+def steps_of(page: Path, section: str = "") -> Iterator[File | Command]:
+    """What a page, or a section of it, makes and runs, in its order."""
+    text = read(page, section)
     for fence in FENCE.finditer(text):
         kind, name, body = fence.groups()
         line = text.count("\n", 0, fence.start(3)) + 1
@@ -79,9 +104,9 @@ def _commands(lines: Sequence[str], line: int) -> Iterator[Command]:
         yield Command(line + start, text, tuple(each for each in lines[printed:end] if each))
 
 
-def needs_of(page: Path) -> tuple[str, ...]:
-    """What the first lines of a page install beside the core, as `pip` takes it; see `INSTALL`."""
-    first = FENCE.split(page.read_text(encoding="utf-8"), maxsplit=1)[0]
+def needs_of(page: Path, section: str = "") -> tuple[str, ...]:
+    """What its first lines install beside the core, as `pip` takes it; see `INSTALL`."""
+    first = FENCE.split(read(page, section), maxsplit=1)[0]
     found = (shlex.split(words) for words in INSTALL.findall(first.partition("\n## ")[0]))
     return tuple(sorted({word for words in found for word in words} - {"."}))
 
@@ -161,12 +186,15 @@ class Journey:
     def follow(self, name: str, room: str = "journeys") -> None:
         """Do what the page `name` of a folder says, and see what it says one would see.
 
+        ``page#anchor`` is a section of a page.
+
         Raises:
             AssertionError: If a command prints, or ends with, anything else.
         """
+        name, _, section = name.partition("#")
         page = DOCS / room / f"{name}.md"
-        self.enter(needs_of(page))
-        steps = list(steps_of(page))
+        self.enter(needs_of(page, section))
+        steps = list(steps_of(page, section))
         status = 0
         for step, after in zip(steps, [*steps[1:], None], strict=True):
             if isinstance(step, File):
@@ -185,9 +213,10 @@ class Journey:
 
     def make(self, name: str, *files: str) -> None:
         """Write files of the page `name`, each as the page has it first."""
+        name, _, section = name.partition("#")
         page = DOCS / "journeys" / f"{name}.md"
-        self.enter(needs_of(page))
-        steps = steps_of(page)
+        self.enter(needs_of(page, section))
+        steps = steps_of(page, section)
         texts = {step.name: step.text for step in reversed(list(steps)) if isinstance(step, File)}
         for file in files:
             (self.folder / file).write_text(texts[file], encoding="utf-8")

@@ -9,7 +9,7 @@ LOST = "multidimensional/test_novelty.py::test_at_most[shop.py-Shop-dpd@5]"
 
 @pytest.mark.slow
 def test_dead_worker(journey: Journey) -> None:
-    journey.follow("dead-worker")
+    journey.follow("when-something-breaks#dead-worker")
     crashed, fixed = journey.record("crashed.json"), journey.record("fixed.json")
 
     assert crashed["gate"]["status"] == "failed"

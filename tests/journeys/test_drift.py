@@ -22,7 +22,7 @@ def blamed(record: dict[str, object]) -> set[str]:
 
 @pytest.mark.slow
 def test_drift(journey: Journey) -> None:
-    journey.follow("drift")
+    journey.follow("when-something-breaks#drift")
     drift, still = journey.record("drift.json"), journey.record("still.json")
     assert blamed(drift) == set()
     assert drift["gate"]["status"] == "failed"
@@ -39,7 +39,7 @@ def test_drift(journey: Journey) -> None:
 def test_no_moment_and_no_worker_blames_a_relation(
     journey: Journey, moment: int, workers: str
 ) -> None:
-    journey.make("drift", "shop.py")
+    journey.make("when-something-breaks#drift", "shop.py")
     journey.enter(["pytest-xdist"])
     journey.run(f"sed -i 's/GOES_LIVE = 300/GOES_LIVE = {moment}/' shop.py")
     done = journey.run(f"{COMMAND} {workers}")

@@ -10,7 +10,7 @@ from tests.journeys.pages import Journey
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are of POSIX")
 @pytest.mark.slow  # durability/test_bad_disks shows each step alone
 def test_full_disk(journey: Journey) -> None:
-    journey.follow("full-disk")
+    journey.follow("when-something-breaks#full-disk")
     record = journey.record("full.json")
     assert record["calls"]["made"] == 60
     assert {row["status"] for row in record["results"]} == {"holds"}

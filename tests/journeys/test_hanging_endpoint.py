@@ -21,7 +21,7 @@ def test_hanging_endpoint(journey: Journey) -> None:
     with HostileServer({"hangs after a while": hang}) as server:
         journey.environment["OPENAI_BASE_URL"] = server.url
         journey.meanwhile["echo $?"] = lambda: setattr(server, "share", 0.0)
-        journey.follow("hanging-endpoint")
+        journey.follow("when-something-breaks#hanging-endpoint")
     hung, answered = journey.record("hung.json"), journey.record("answered.json")
 
     (row,) = hung["results"]

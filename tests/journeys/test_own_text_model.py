@@ -11,7 +11,7 @@ def test_own_text_model(tmp_path: Path) -> None:
     # With the programs of this environment: what the core alone can do is seen by the longer stories.
     journey = Journey(tmp_path, lambda needs: Path(sys.executable).parent)
     journey.environment["PYTHONPATH"] = str(ROOT)
-    journey.follow("own-text-model")
+    journey.follow("text-models#own-text-model")
     first, again, changed = (
         journey.record(f"{name}.json") for name in ("first", "again", "changed")
     )

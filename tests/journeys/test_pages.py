@@ -6,19 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.journeys.pages import DOCS, Command, File, Journey, steps_of, unlike
+from tests.journeys.pages import DOCS, Command, File, Journey, steps_of, stories_of, unlike
 
 HERE = Path(__file__).parent
 PAGES = sorted(page.stem for page in (DOCS / "journeys").glob("*.md"))
 
 
-def test_every_page_is_run_by_a_test_and_every_test_runs_a_page() -> None:
+def test_every_story_is_run_by_a_test_and_every_test_runs_a_story() -> None:
     followed = {
-        path.name: re.findall(r'journey\.follow\("([\w-]+)"\)', path.read_text(encoding="utf-8"))
+        path.name: re.findall(r'journey\.follow\("([\w#-]+)"\)', path.read_text(encoding="utf-8"))
         for path in HERE.glob("test_*.py")
         if path.name != Path(__file__).name
     }
-    assert followed == {f"test_{page.replace('-', '_')}.py": [page] for page in PAGES}
+    stories = [name for page in PAGES for name in stories_of(DOCS / "journeys" / f"{page}.md")]
+    assert followed == {
+        f"test_{name.rpartition('#')[2].replace('-', '_')}.py": [name] for name in stories
+    }
 
 
 def test_every_page_is_in_the_navigation_and_on_the_first_page() -> None:

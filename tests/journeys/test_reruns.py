@@ -9,7 +9,7 @@ from tests.journeys.pages import Journey, rows_of
 @pytest.mark.slow
 def test_reruns(journey: Journey) -> None:
     need("pytest_rerunfailures")
-    journey.follow("reruns")
+    journey.follow("when-something-breaks#reruns")
     reruns, once, suites = (journey.record(f"{name}.json") for name in ("reruns", "once", "suites"))
     (violated,) = rows_of(reruns, status="violated")
     (flaky,) = rows_of(reruns, status="holds")

@@ -37,7 +37,7 @@ def once(record: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_two_text_models(journey: Journey) -> None:
-    journey.follow("two-text-models")
+    journey.follow("text-models#two-text-models")
     both, workers = journey.record("both.json"), journey.record("workers.json")
     assert both["models"] == [f"models.py:{name}" for name in NAMES]
     assert workers["results"] == both["results"]
@@ -68,7 +68,7 @@ def test_two_text_models(journey: Journey) -> None:
 
 @pytest.mark.slow  # each role has tests of its own
 def test_every_role_is_asked_for_itself(journey: Journey) -> None:
-    journey.make("two-text-models", "models.py")
+    journey.make("text-models#two-text-models", "models.py")
     record, asked = ask(
         journey,
         "-k 'test_preference and not test_preferences' --recsys-model=models.py:Alphabet "
@@ -81,7 +81,7 @@ def test_every_role_is_asked_for_itself(journey: Journey) -> None:
 
 @pytest.mark.slow
 def test_two_text_models_in_all_suites(journey: Journey) -> None:
-    journey.make("two-text-models", "models.py")
+    journey.make("text-models#two-text-models", "models.py")
     one, other = (f"--recsys-model=models.py:{name}" for name in NAMES)
     both, asked = ask(journey, f"--recsys-users=10 {one} {other}")
     workers, _ = ask(journey, f"--recsys-users=10 {one} {other} -n 2")

@@ -8,7 +8,7 @@ from tests.journeys.pages import Journey
 
 @pytest.mark.slow  # models/test_openai_faults refuses keys, and durability/test_secrets looks for them
 def test_wrong_key(journey: Journey, endpoint: Endpoint) -> None:
-    journey.follow("wrong-key")
+    journey.follow("when-something-breaks#wrong-key")
     wrong, right = journey.record("wrong.json"), journey.record("right.json")
     assert (wrong["calls"]["made"], wrong["calls"]["usd"]) == (0, 0)
     assert [row["status"] for row in wrong["results"]] == ["error"]

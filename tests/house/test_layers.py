@@ -1,6 +1,7 @@
 """Who may import whom, and what an import may cost."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -225,3 +226,24 @@ def test_type_checkers_find_the_folders_through_links() -> None:
 def test_no_module_looks_like_a_test_to_pytest() -> None:
     stems = [path.stem for path in modules() if room_of(path) != "suites"]
     assert not [stem for stem in stems if stem.startswith("test_") or stem.endswith("_test")]
+
+
+def test_the_modules_that_it_names_are_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    package = ROOT / "pytest_recsys_mt"
+    rooms = {path.name for path in package.rglob("*") if path.is_dir()} | {"oracles", "judging"}
+    named = [
+        each
+        for each in re.findall(r"`([a-z_]+(?:/[a-z_]+)+)`", text)
+        if each.split("/")[0] in rooms
+    ]
+    assert len(named) > 50
+    wanting = [
+        each
+        for each in named
+        if not any(
+            (place / each).is_dir() or (place / f"{each}.py").is_file()
+            for place in (package, package / "oracles")
+        )
+    ]
+    assert not wanting

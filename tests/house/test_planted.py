@@ -17,3 +17,6 @@ def test_a_planted_fault_is_another_program(fault: dict[str, str]) -> None:
     faulty = text.replace(fault["old"], fault["new"])
     assert ast.dump(ast.parse(faulty)) != ast.dump(ast.parse(text))
     assert (ROOT / fault["tests"]).is_dir()
+    file, _, test = fault.get("found_by", "").partition("::")
+    if file:
+        assert f"def {test.partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")

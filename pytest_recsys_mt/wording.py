@@ -166,3 +166,10 @@ def vacuously(aspect: str, shown: Mapping[str, Any]) -> str:
         f"it {unread(aspect)} ({shown['relation']}: the {shown['measures']} is below "
         f"{shown['below']:g}; {shown['users']} users)"
     )
+
+
+def plural(noun: str) -> str:
+    """The regular plural of an English noun: ``books``, ``stories``, ``dishes``."""
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"

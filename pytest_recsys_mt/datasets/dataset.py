@@ -38,6 +38,7 @@ class Dataset:
         family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
         as_is: Whether the interactions are neither checked nor sorted. For relations on what a
             recommender does with data in another order or form, or with invalid ratings.
+        thing: What one item is called in prompts and questions: ``book``; empty for ``item``.
 
     Raises:
         DataError: If an interaction names an item outside the catalogue, a rating is off the scale,
@@ -52,6 +53,7 @@ class Dataset:
     offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
     family: str = ""
     as_is: bool = False
+    thing: str = ""
 
     def __post_init__(self) -> None:
         if self.as_is:

@@ -179,6 +179,7 @@ class Description:
         name: In errors and in the docs.
         source: Where it is described.
         family: See `Dataset.family`.
+        thing: See `Dataset.thing`.
         joins: Facts that other files of the folder add to the items, by name in `joins`.
     """
 
@@ -186,6 +187,7 @@ class Description:
     interactions: Part
     source: str = ""
     family: str = ""
+    thing: str = ""
     items: Part | None = None
     users: Part | None = None
     tags: Part | None = None

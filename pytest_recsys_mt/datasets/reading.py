@@ -4,6 +4,7 @@ and line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -44,6 +45,7 @@ class Content:
     family: str = ""
     users: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     offered: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
+    thing: str = ""  # see `Dataset.thing`
 
 
 def read(form: Description, folder: Path, told: Told) -> Content:
@@ -68,7 +70,7 @@ def read(form: Description, folder: Path, told: Told) -> Content:
             raise DataError(f"joins has {join!r}, and knows {', '.join(JOINS)}")
         items = JOINS[join](items, folder)
     users = users_of(form.users, folder) if form.users is not None else {}
-    return Content(rows, items, scale, form.family, users)
+    return Content(rows, items, scale, form.family, users, thing=form.thing)
 
 
 def interactions(
@@ -185,6 +187,8 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
             line.
     """
     rows, scale = content.rows, content.scale
+    if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):
+        raise DataError(f"thing={content.thing!r} is no word for an item, such as 'book'")
     rated = rows.frame["rating"].nunique() > 1
     remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
     if repeats == "count" and rated:
@@ -199,7 +203,16 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
         )
         if repeats == "count":
             scale = Scale(0, float(kept["rating"].max()))
-    return Dataset(name, content.items, kept, scale, content.users, content.offered, content.family)
+    return Dataset(
+        name,
+        content.items,
+        kept,
+        scale,
+        content.users,
+        content.offered,
+        content.family,
+        thing=content.thing,
+    )
 
 
 def summary(path: Path, dataset: Dataset) -> str:

@@ -83,8 +83,11 @@ def _options(
     scale: str = "",
     unrated: float | None = None,
     items: str | None = None,
-) -> tuple[Part, str, str | None]:
-    """What stands behind the question mark of a path: a description of the table, its scale, and its catalogue."""
+    thing: str = "",
+) -> tuple[Part, str, str | None, str]:
+    """What stands behind the question mark of a path: a description of the table, its scale, its catalogue, and what
+    an item is called.
+    """
     headers = {"user": user, "item": item, "rating": rating, "time": time}
     given = {meaning: header for meaning, header in headers.items() if header is not None}
     part = Part(
@@ -96,7 +99,7 @@ def _options(
         unrated=() if unrated is None else (unrated,),
         time_format=time_format,
     )
-    return part, scale, items
+    return part, scale, items, thing
 
 
 def _scale(text: str) -> Scale:
@@ -126,7 +129,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
             if _fits(path, form):
                 return read(form, path.parent, told)
     try:
-        part, wanted, beside = specs.build(_options, given, str(path))
+        part, wanted, beside, thing = specs.build(_options, given, str(path))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
     _check(path, part)
@@ -141,7 +144,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
         items = catalogue_of([beside_it], _part(beside_it, CATALOGUE), path.parent, told, rows)
     people = _beside(path, USER_TABLES, ".user")
     users = users_of(_part(people, PEOPLE), path.parent) if people else {}
-    return Content(rows, items, scale, users=users)
+    return Content(rows, items, scale, users=users, thing=thing)
 
 
 def _check(path: Path, part: Part) -> None:

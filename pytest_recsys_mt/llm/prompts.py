@@ -17,6 +17,7 @@ from pytest_recsys_mt.files import content_of
 from pytest_recsys_mt.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import plural
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
@@ -32,6 +33,8 @@ FIELDS: Mapping[str, str] = MappingProxyType(
         "instruction": "the request's own sentence, such as one against popular items",
         "attributes": "what is known of the user, `age: 25, occupation: writer`",
         "newest": "the last year of the catalogue",
+        "item": "what an item of the data is called, `book`",
+        "items": "what several are called, `books`",
     }
 )
 """The fields of a template, and their contents."""
@@ -49,6 +52,7 @@ class Template:
     text: str
     lists_as_json: bool = False  # whether `as_json` asks for the form of the answer instead
     instruction: str = ""  # said in ``{instruction}``, before the request's own
+    thing: str = "item"  # see `Dataset.thing`
 
     def __post_init__(self) -> None:
         names = self._names(self.text)
@@ -76,6 +80,7 @@ class Template:
         and if they moved lines.
         """
         values = _values(request, newest, self.instruction)
+        values |= {"item": self.thing, "items": plural(self.thing)}
         content = "\n".join(
             line.format_map(values)
             for line, names in self._lines
@@ -109,7 +114,8 @@ class Template:
             template += "\n{instruction}"
         if self.lists_as_json:
             template = template.replace(text("answers.lines"), "")
-        return [(line, self._names(line)) for line in template.split("\n")]
+        words = {"item", "items"}  # which no line is left out for
+        return [(line, self._names(line) - words) for line in template.split("\n")]
 
     def _names(self, text: str) -> set[str]:
         names = set()

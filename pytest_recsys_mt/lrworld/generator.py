@@ -109,7 +109,9 @@ def generate(
 
 
 def domain_of(dataset: Dataset) -> str:
-    """The word for a dataset's items in prompts: that of its format, or derived from attributes."""
+    """The word for a dataset's items in prompts: its own, that of its format, or derived from attributes."""
+    if dataset.thing:
+        return dataset.thing
     for measure in (*MEASURES, *LASTFM):
         if measure.dataset == dataset.family:
             return measure.domain

@@ -19,6 +19,7 @@ from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Message, Prompt
+from pytest_recsys_mt.wording import plural
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,13 @@ DOMAINS: Final[Mapping[str, Domain]] = {
     "artist": Domain(
         "artist", "artists", "listen to", "listened to", "heard by the same listeners"
     ),
+    "book": Domain("book", "books", "read", "read", "read by the same people"),
+    "song": Domain("song", "songs", "listen to", "listened to", "heard by the same listeners"),
+    "game": Domain("game", "games", "play", "played", "played by the same people"),
+    "news article": Domain(
+        "news article", "news articles", "read", "read", "read by the same people"
+    ),
+    "place": Domain("place", "places", "visit", "visited", "visited by the same people"),
     "item": Domain("item", "items", "choose", "chosen", "chosen by the same users"),
 }
 """By `Question.domain`; any other name counts as the word for an item."""
@@ -228,7 +236,7 @@ def _words(question: Question) -> Mapping[str, str]:
 
 @lru_cache
 def _words_of(domain: str, measure: str) -> Mapping[str, str]:
-    words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=f"{domain}s")
+    words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=plural(domain))
     return {**asdict(words), "asked": TEMPLATES[measure].asked}
 
 

@@ -54,7 +54,8 @@ def questions_for(
             f"{dataset.family}"
         )
     settings = settings or Settings()
-    key = (dataset.digest, measure.name, measure.domain, count, seed, settings)
+    domain = dataset.thing or measure.domain
+    key = (dataset.digest, measure.name, domain, count, seed, settings)
     if key not in _made:
         try:
             found = generate(
@@ -62,7 +63,7 @@ def questions_for(
                 [measure.name],
                 count=count,
                 seed=seed,
-                domain=measure.domain,
+                domain=domain,
                 settings=settings,
             )
         except ImportError as error:

@@ -342,7 +342,8 @@ def pytest_runtest_makereport(
     if RUNNING_TEST in item.stash or asks(item):
         for name in ("longrepr", "sections", "user_properties"):
             setattr(report, name, safe(getattr(report, name)))
-    if (report.when != "call" and report.passed) or report.when == "teardown":
+    settled = (report.when != "call" and report.passed) or report.when == "teardown"
+    if settled or item.config.stash[SETTINGS].plan:  # which reports no test
         return report
     if RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command

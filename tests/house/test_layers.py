@@ -40,7 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "files", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
     "llm": {
-        "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs",
+        "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs", "wording",
     },
     "adapters": {"datasets", "design", "errors", "recommenders", "requests"},
     "recommenders": {
@@ -50,7 +50,7 @@ ROOMS: dict[str, set[str]] = {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
     "lrworld": {
-        "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds",
+        "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds", "wording",
     },
     "arena": {"abilities", "answers", "calls", "errors", "llm", "oracles", "requests", "sanitize", "seeds", "verdict"},
     "engine": {

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.gate.document import Drift
+from pytest_recsys_mt.report import _merged
+
 pytest_plugins = ["pytester"]
 
 MODELS = '''
@@ -229,3 +232,15 @@ def test_source_and_followups_of_one_test_are_asked_together(kept: pytest.Pytest
     assert 10 <= sizes[:40].index("25") + 10 <= 20
     for block in (sizes[:40], sizes[40:]):
         assert block.count("25") == len(block) / 2
+
+
+def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> None:
+    def found(effect: float, drifted: bool) -> Drift:
+        return {
+            "model": "m", "users": 20, "changed": None, "effect": effect, "seconds": 1.0,
+            "drifted": drifted, "reason": "it drifted" if drifted else "",
+        }  # fmt: skip
+
+    for order in ([found(0.1, True), found(0.3, False)], [found(0.3, False), found(0.1, True)]):
+        (kept,) = _merged(order)
+        assert (kept["drifted"], kept["effect"]) == (True, 0.1)

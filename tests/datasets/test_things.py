@@ -1,5 +1,6 @@
 """What the items of the data are called, in prompts and in LRWorld's questions."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ item = "item"
 
 
 class Silent:
-    def complete(self, prompts: list[Prompt]) -> list[Completion]:
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
         return [Completion("") for _ in prompts]
 
 

@@ -4,6 +4,7 @@ import importlib
 import os
 import signal
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             on_workers.add(item.path.parent)
 
 
+_numbers = count()
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg-cache"))
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Made only by the tests that keep something there.
+    own = tmp_path_factory.getbasetemp() / "caches" / str(next(_numbers))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)

@@ -173,6 +173,7 @@ def test_the_parts_of_a_test_make_no_rows_of_their_own(run: Run, project: pytest
     assert told.endswith("test_it.py::test_asks[toys-ScaleSensitive]")
 
 
+@pytest.mark.slow  # starts workers twice over
 def test_a_test_named_twice_that_fails_once_has_failed(
     project: pytest.Pytester, tmp_path: Path
 ) -> None:

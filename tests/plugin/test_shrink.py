@@ -416,6 +416,7 @@ def test_the_limit_is_a_whole_number(project: pytest.Pytester, value: str) -> No
     result.stderr.fnmatch_lines([f"*--recsys-shrink='{value}': a whole number from 0 is needed*"])
 
 
+@pytest.mark.slow  # starts workers; the ini file is read as for every option
 def test_workers_find_the_same_and_the_ini_file_may_ask_for_it(
     shrink: Any, project: pytest.Pytester
 ) -> None:

@@ -255,7 +255,9 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     ranked = _RANKED.fullmatch(line)
     if ranked and not _TWO_NUMBERS.fullmatch(line):
         number = re.search(r"\d+", ranked["rank"])
-        line = f"{f'{number[0]}.' if number else '-'} {ranked['rest']}"
+        line = (
+            f"{number[0]}. {ranked['rest']}" if number else ranked["rest"]
+        )  # else it may be prose
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
     if parts := _inline_numbers(line):

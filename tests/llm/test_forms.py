@@ -91,7 +91,6 @@ def test_a_title_that_looks_like_a_ranking_stays_a_title(form: str, title: str) 
         "After analyzing the history, the list is:",
         "From the candidates:",
         "First - I looked at the history.\nThe list:",
-        "Last → but not least, the list:",
         "根据观看历史的结果如下：",
     ],
 )

@@ -1,4 +1,4 @@
-"""A verdict as one sentence: what was seen, against which limit, and how sure that is."""
+"""A verdict as one sentence: what was seen, against which limit, and how sure that is; and the plural of a noun."""
 
 from __future__ import annotations
 

@@ -131,8 +131,9 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the catalogue, the interactions and the scale, in hexadecimal."""
+        """SHA-256 of the catalogue, the interactions, the scale and what an item is called, in hexadecimal."""
         total = hashlib.sha256(repr((self.scale.low, self.scale.high)).encode())
+        total.update(self.thing.encode())  # other words are other prompts
         for item in self.items.values():
             total.update(repr((item.id, item.title, item.year, item.attributes)).encode())
         for column in ("user", "item"):

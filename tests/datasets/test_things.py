@@ -70,6 +70,11 @@ def test_a_question_has_the_word_of_the_data(table: Path) -> None:
     assert "movie" not in text
 
 
+def test_a_run_with_another_word_is_one_on_other_data(table: Path) -> None:
+    assert len({load(f"{table}{word}").digest for word in ("", "?thing=book", "?thing=song")}) == 3
+    assert load(table).digest == load(f"{table}?sep=,").digest
+
+
 def test_the_word_is_a_word(table: Path) -> None:
     with pytest.raises(DataError, match="thing='two\\\\nlines' is no word"):
         load(f"{table}?thing=two\nlines")

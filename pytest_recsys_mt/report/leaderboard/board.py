@@ -156,7 +156,10 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
                 f"(the baseline is the first, this run the second); run both alike"
             )
         for model in record["models"]:
-            called = f"{model} ({prompts_of(record)})" if len(prompts[model]) > 1 else model
+            prompt = (
+                prompts_of(record) if len(prompts[model]) > 1 else ""
+            )  # older records name none
+            called = f"{model} ({prompt})" if prompt else model
             if called in pool.origin:
                 raise DataError(
                     f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Literal
 
@@ -201,8 +201,8 @@ class Executor:
         """Surrounds questions whose answers decide on the requests of tests."""
         return contextlib.nullcontext()
 
-    def planned_again(self, subject: Subject, calls: int) -> bool:
-        """Count calls that a difference would cause, if this only plans; returns whether it does."""
+    def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
+        """Count calls that a difference of `what` would cause, if this only plans; returns whether it does."""
         return False
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,6 +120,7 @@ class Plan(Executor):
         self._nodeid = ""
         self._suite = BEFOREHAND
         self._clock = 0.0
+        self._again: dict[tuple[str, Hashable], int] = {}
         self._free = False
         self._known: dict[str, _Known] = {}
         self._controls: dict[str, tuple[Subject, Call, Price | None]] = {}
@@ -155,13 +156,16 @@ class Plan(Executor):
         """Count questions to a judge that sends no calls."""
         self.questions[judge] += questions
 
-    def planned_again(self, subject: Subject, calls: int) -> bool:
+    def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
+        # Whoever asks for the same once more finds its answers in the cache.
+        counted = self._again.get((self._nodeid, what), 0)
+        self._again[self._nodeid, what] = max(calls, counted)
         known = self.by_test.get((self._nodeid, subject.name)) or Count()
         made = max(known.to_make, 1)
         output = known.output_tokens and known.output_tokens // made
         key = (CONFIRMING, subject.name)
         again = self.counts.setdefault(key, Count(price=known.price))
-        again.add(known.prompt_tokens / made, known.counted, output, calls)
+        again.add(known.prompt_tokens / made, known.counted, output, max(calls - counted, 0))
         return True
 
     def execute(

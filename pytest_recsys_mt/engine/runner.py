@@ -299,9 +299,9 @@ class Runner:
         keys = (key for outcome in outcomes for key in outcome.keys)
         self.executor.bill.causes.add(self.subject.name, keys, purpose)
 
-    def planned_again(self, calls: int) -> bool:
-        """Whether the run is only planned: then calls are counted that a difference would cause."""
-        return self.executor.planned_again(self.subject, calls)
+    def planned_again(self, calls: int, *what: str) -> bool:
+        """Whether the run is only planned: then calls are counted that a difference of `what` would cause."""
+        return self.executor.planned_again(self.subject, calls, (id(self), *what))
 
     def outcomes(
         self, requests: Mapping[int, Request], answers: Sequence[tuple[int, Call, Answer]]

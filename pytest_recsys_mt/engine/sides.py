@@ -172,7 +172,7 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
-        if runner.planned_again(2 * len(positions) * self._replicates):
+        if runner.planned_again(2 * len(positions) * self._replicates, self.label, partner.label):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))

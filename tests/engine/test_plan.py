@@ -140,6 +140,27 @@ def test_a_plan_counts_the_calls_that_a_run_makes(project: Project, models: list
     assert again["cached"] == chat, "only what has a name that lasts is kept"
 
 
+def test_claims_about_one_pair_are_confirmed_by_the_same_calls(project: Project) -> None:
+    project.pytester.makepyfile(
+        test_it="""
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import different_ranking, low_churn, same_ranking
+        from pytest_recsys_mt.relations import scale_ratings
+
+        @metamorphic(scale_ratings(2))
+        def test_it(source, followup):
+            assert different_ranking(source, followup, margin=0.01)
+            assert same_ranking(source, followup, margin=0.01)
+            assert low_churn(source, followup, beyond=0.5, margin=0.01)
+        """
+    )
+    arguments = ["--recsys-model=models.py:Turning", "--recsys-users=30"]
+    planned = project.plan(*arguments)
+    assert project.most == 2 * planned["planned"]
+    project.record(*arguments)
+    assert project.all <= project.most
+
+
 def test_a_verdict_that_is_clear_early_was_still_planned_to_the_end(project: Project) -> None:
     arguments = ["--recsys-model=models.py:Turning", "--recsys-users=60", "-k", "test_one"]
     planned = project.plan(*arguments)

@@ -237,7 +237,7 @@ def _judged(
         )
         return ("inconclusive", told), numbers
     large = "holds" if claim.promise == "at least" else "violated"  # what claims a large mean
-    claimed = large in family.statuses or context.made_up
+    claimed = large in family.statuses
     if claimed and effects.unsure is not None and (why := effects.unsure()):
         return ("inconclusive", why), {**numbers, "p_value": None}
     slices = _slices(claim, seen, family, alpha)

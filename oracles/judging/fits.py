@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
@@ -58,7 +58,7 @@ def over_fits(
     group = judged.broken
     of = (group.slicing, group.value) if group else None
     estimate, error, fits = _jackknife(pairs, lambda less: _mean(see(less, context), of))
-    quantile = float(student.ppf(1 - context.alpha, fits - 2))
+    quantile = float(stdtrit(fits - 2, 1 - context.alpha))
     low, high = estimate - quantile * error, estimate + quantile * error
     if judged.status == verdict.status == _beyond(claim, low, high):
         ends = (min(low, judged.interval[0]), max(high, judged.interval[1]))

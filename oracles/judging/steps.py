@@ -45,10 +45,32 @@ def step_by_step(
         decided = _decided_beforehand(claim, seen.effects)  # the range may grow with further users
         if decided and asked >= users:
             raise OracleError(decided)
+        if context.made_up:
+            return _planned(claim, relation, seen)
         settled = not decided and is_settled(claim, seen, context, users)
         if settled or asked >= users or seen.tally.unasked:
             verdict = verdict_of(claim, relation, seen, context)
             return dataclasses.replace(verdict, looks=looks)
+
+
+def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
+    """What a plan says of made-up answers, after all is asked that a verdict on them could ask."""
+    effects = seen.effects
+    if effects.unsure is not None:
+        effects.unsure()
+    mean = float(effects.effect.mean()) if len(effects.rows) else None
+    return Verdict(
+        "inconclusive",
+        claim.oracle,
+        relation,
+        margin=claim.margin,
+        allowed=claim.promise,
+        measures=claim.measures,
+        estimate=mean,
+        interval=None if mean is None else effects.reach,
+        users=len(effects.rows),
+        reason="made up for a plan",
+    )
 
 
 def next_step(asked: int, users: int) -> int:

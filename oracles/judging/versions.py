@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import chi2_contingency
 
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.oracles.judging.effect import Effects
@@ -52,4 +51,6 @@ def _alike(table: list[list[int]]) -> bool:
         return True
     if not counts.min(axis=0).any():
         return False
+    from scipy.stats import chi2_contingency
+
     return float(chi2_contingency(counts).pvalue) > SUSPICIOUS

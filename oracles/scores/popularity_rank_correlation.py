@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
@@ -52,6 +51,8 @@ def popularity_rank_correlation(
     scores = np.array([popularity[item] for item in shared], np.float64)
     if len(scores) < 2 or (scores == scores[0]).all():
         return None
+    from scipy.stats import rankdata
+
     ranks = rankdata(scores) - (len(scores) + 1) / 2
     places = np.arange(len(scores)) - (len(scores) - 1) / 2
     return float(ranks @ places / math.sqrt((ranks @ ranks) * (places @ places)))

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import accumulate
 
-from scipy.stats import false_discovery_control
-
 
 def holm(p_values: Sequence[float], weights: Sequence[float] = ()) -> list[float]:
     """Holm's step-down adjustment: reject if the adjusted p is at most alpha.
@@ -31,4 +29,6 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
     """
+    from scipy.stats import false_discovery_control
+
     return [float(p) for p in false_discovery_control(p_values)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest, bootstrap
+from scipy.special import ndtri
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
+from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 __all__ = ["cluster_bootstrap", "rate_interval"]
 
@@ -44,8 +46,14 @@ def rate_interval(
             f"rate_interval: users must be at least 1, and count must lie between 0 and users, got "
             f"count={count!r} of users={users!r}"
         )
-    low, high = binomtest(count, users).proportion_ci(confidence, method)
-    return float(low), float(high)
+    tail = (1 - confidence) / 2
+    if method == "exact":
+        rate = Rate(count, users)
+        return rate.lower(tail), rate.upper(tail)
+    z = float(ndtri(1 - tail))
+    centre = (count + z**2 / 2) / (users + z**2)
+    half = z / (users + z**2) * math.sqrt(count * (users - count) / users + z**2 / 4)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def cluster_bootstrap(
@@ -96,6 +104,8 @@ def cluster_bootstrap(
     if np.ptp(sums / sizes) == 0:
         mean = float(numbers.mean())
         return mean, mean
+    from scipy.stats import bootstrap
+
     found = bootstrap(
         (sums, sizes),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),

@@ -7,7 +7,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import ttest_rel
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of, share
@@ -82,5 +81,7 @@ def paired_difference(
     elif np.ptp(difference) == 0:
         p = None
     else:
+        from scipy.stats import ttest_rel
+
         p = float(ttest_rel(left, right).pvalue)
     return PairedDifference(len(left), float(difference.mean()), p, p is not None and p < level)

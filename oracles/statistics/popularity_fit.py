@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 from scipy.special import erfc, log_ndtr, ndtr
 
 from pytest_recsys_mt.errors import OracleError
@@ -142,6 +141,8 @@ def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[f
 
     def total(at: Floats) -> float:
         return float(terms(at).sum())
+
+    from scipy.optimize import minimize
 
     found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
     return tuple(float(x) for x in found.x)

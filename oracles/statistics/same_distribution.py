@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from scipy.stats import ks_2samp
-
 from pytest_recsys_mt.errors import OracleError
 
 
@@ -37,5 +35,7 @@ def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tu
                 f"same_distribution: every user needs a finite number, got {odd[0]!r}; leave out "
                 f"users without one"
             )
+    from scipy.stats import ks_2samp
+
     found = ks_2samp(sample, everybody)
     return float(found.statistic), float(found.pvalue)

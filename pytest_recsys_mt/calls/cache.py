@@ -123,7 +123,9 @@ class AnswerCache:
         """The answers stored under `keys`, without those that cannot be trusted."""
         found: dict[str, Answer] = {}
         try:
-            for key, mode, filename, value in (self._rows or self._reader).rows(keys):
+            # Not `or`: the length of the database, which says whether it is true, is a query.
+            source = self._reader if self._rows is None else self._rows
+            for key, mode, filename, value in source.rows(keys):
                 try:
                     found[key] = sound_answer(sound_value(mode, filename, value), key)
                 except (RefusedError, ValueError):

@@ -6,9 +6,10 @@ import contextlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
@@ -182,8 +183,9 @@ class Plan(Executor):
         self.latest[subject.name] = self._clock
         new = {call.key: call for call in calls if call.key not in self._given}
         price = self._prices.of(subject.name, next(iter(calls)).content["model"]) if calls else None
+        known = self._cached(subject, new, anew)
         for call in new.values():
-            cached = self._cached(subject, call, anew)
+            cached = known.get(call.key)
             if call.purpose == CONTROL:
                 self._controls[call.key] = (subject, call, price)
                 controls[call.key] = cached or self._made_up(subject, call)
@@ -213,7 +215,7 @@ class Plan(Executor):
         """
         for key, (subject, call, price) in self._controls.items():
             if key not in self._given:
-                self._count(subject, call, self._cached(subject, call, anew=False), price)
+                self._count(subject, call, self._cached(subject, [key]).get(key), price)
         for (_, name), count in [*self.counts.items(), *self.by_test.items()]:
             known = self._known.get(name)
             if not count.counted and known is not None and known.estimated:
@@ -238,10 +240,12 @@ class Plan(Executor):
         lasted = max(times, default=0.0) - min(times, default=0.0)
         return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
 
-    def _cached(self, subject: Subject, call: Call, anew: bool) -> Answer | None:
+    def _cached(
+        self, subject: Subject, keys: Collection[str], anew: bool = False
+    ) -> dict[str, Answer]:
         if not subject.durable or self._mode == "refresh" or anew:
-            return None
-        return self._cache.get(call.key)
+            return {}
+        return self._cache.answers(list(keys))
 
     def _count(
         self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
@@ -273,19 +277,23 @@ MARK = "made up for a plan, "
 def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answer:
     """A valid answer to a call; if `deterministic`, the same for all replicates of a question."""
     asked = {**call.content, "replicate": 0, "seed": 0, "repeat": False} if deterministic else None
-    draw = random.Random(repr(asked) if asked else call.key)
+    number = crc32(repr(asked).encode()) if asked else int(call.key[:8], 16)
     request, prompt = call.request, call.prompt
     if request is not None:
         offered = request.candidates
         if offered is None:
             known = request.known.union(request.seen)
             offered = tuple(item for item in catalogue if item.id not in known)
-        chosen = draw.sample(offered, min(request.k, len(offered)))
-        return {"items": [item.id for item in chosen]}
+        first = number % max(len(offered), 1)
+        around = (*offered[first:], *offered[:first])
+        return {"items": [item.id for item in around[: request.k]]}
     if prompt is not None and prompt.choices:
-        return {"text": draw.choice(prompt.choices), "finish_reason": "stop"}
+        return {"text": prompt.choices[number % len(prompt.choices)], "finish_reason": "stop"}
     if prompt is not None and prompt.schema is not None:
-        return {"text": json.dumps(_instance(prompt.schema, draw)), "finish_reason": "stop"}
+        return {
+            "text": json.dumps(_instance(prompt.schema, random.Random(number))),
+            "finish_reason": "stop",
+        }
     return {"text": f"{MARK}{call.key[:12]}", "finish_reason": "stop"}
 
 

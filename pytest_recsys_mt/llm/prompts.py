@@ -270,6 +270,7 @@ def _spaced(text: str) -> re.Pattern[str]:
     return re.compile(r"\s*".join(map(re.escape, text)))
 
 
+@lru_cache(maxsize=1024)
 def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 

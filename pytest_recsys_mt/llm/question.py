@@ -97,5 +97,5 @@ def _begun(seed: int, messages: Sequence[Message]) -> _Hash:
 
 def _ended(begun: _Hash, replicate: int) -> int:
     ended = begun.copy()
-    ended.update(f", {json.dumps(replicate)}]".encode())
+    ended.update(f", {replicate}]".encode())
     return int.from_bytes(ended.digest()[:8], "big") >> 1

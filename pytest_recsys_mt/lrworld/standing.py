@@ -5,10 +5,8 @@ answer it; see `baselines`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
 
@@ -38,13 +36,17 @@ class Standing:
     _owners: dict[tuple[int, ...], Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._by_item = self.histories.by_user.T.tocsr()
+        by_item = self.histories.by_user.T.tocsr()
+        self._of_item, self._ends = by_item.indices, by_item.indptr.tolist()
 
     def owners(self, columns: Ints) -> Ints:
         """The users who have any of some items, sorted."""
         key = tuple(columns.tolist())
         if key not in self._owners:
-            self._owners[key] = np.unique(self._by_item[columns].indices).astype(np.int64)
+            found = [self._of_item[self._ends[each] : self._ends[each + 1]] for each in key]
+            self._owners[key] = np.unique(np.concatenate([self._of_item[:0], *found])).astype(
+                np.int64
+            )
         return self._owners[key]
 
     def popularities(self, behind: Behind) -> list[float]:
@@ -60,25 +62,20 @@ class Standing:
         """The mean cosine of each option to the items shown, by who has them (itemknn)."""
         if not len(behind.shown):
             return [0.0] * len(behind.options)
-        shown = self._by_item[behind.shown]
-        others = self._rows([group for each in behind.options for group in each])
-        both = (shown @ others.T).toarray().astype(np.float64)
-        one: Floats = shown.sum(axis=1).astype(np.float64)
-        other: Floats = others.sum(axis=1).astype(np.float64)
+        shown = [self.owners(behind.shown[place : place + 1]) for place in range(len(behind.shown))]
+        others = [self.owners(group) for each in behind.options for group in each]
+        has = np.zeros((self.histories.users, len(shown)), dtype=bool)
+        for place, owners in enumerate(shown):
+            has[owners, place] = True
+        both: Floats = np.array([has[owners].sum(axis=0) for owners in others], np.float64).T
+        one: Floats = np.array([len(owners) for owners in shown], np.float64)
+        other: Floats = np.array([len(owners) for owners in others], np.float64)
         if behind.asker != NOBODY:
-            has_one = shown[:, [behind.asker]].toarray()
-            has_other = others[:, [behind.asker]].toarray()
-            both -= has_one @ has_other.T
-            one, other = one - has_one[:, 0], other - has_other[:, 0]
+            has_one = has[behind.asker]
+            has_other = np.array([bool((owners == behind.asker).any()) for owners in others])
+            both -= np.outer(has_one, has_other)
+            one, other = one - has_one, other - has_other
         cosines = both / np.sqrt(np.maximum(np.outer(one, other), 1))
         ends = np.cumsum([len(each) for each in behind.options])
         own = np.split(cosines, ends[:-1], axis=1)
         return [round(float(each.mean()), DECIMALS) for each in own]
-
-    def _rows(self, groups: list[Ints]) -> csr_array[Any]:
-        owners = [self.owners(group) for group in groups]
-        starts = np.cumsum([0, *map(len, owners)])
-        ones = np.ones(starts[-1], dtype=np.int32)
-        return csr_array(
-            (ones, np.concatenate(owners), starts), shape=(len(groups), self.histories.users)
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 from itertools import zip_longest
@@ -49,12 +50,14 @@ class Planning:
 
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        gc.freeze()  # spares the collector, which so many made-up answers call, what is imported by now
         for item, following in zip_longest(session.items, session.items[1:]):
             self.plan.begin(item.nodeid, suite_of(item))
             with self._run.progress.doing(f"planning {item.name}"):
                 wrong = _run(item, following)
             if wrong is not None:
                 self.unplanned[item.nodeid] = _reason(wrong)
+        gc.unfreeze()
         self.plan.begin()
         self._run.drifts()
         self.plan.calibrate()

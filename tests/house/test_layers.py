@@ -183,6 +183,12 @@ def test_the_plugin_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_the_oracles_import_no_package_that_few_of_them_need() -> None:
+    code = "import sys, pytest_recsys_mt.oracles; print({*sys.modules} & {'scipy.stats', 'scipy.optimize'})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_a_pytest_run_without_recommender_tests_imports_nothing_heavy(
     pytester: pytest.Pytester,
 ) -> None:

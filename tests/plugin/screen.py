@@ -11,7 +11,10 @@ import termios
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-SEQUENCE = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|\x1b(.)|(.)", re.DOTALL)
+SEQUENCE = re.compile(
+    r"\x1b\[([0-9;]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b(.)|(.)", re.DOTALL
+)
+"""What is between ``ESC ]`` and its end says something to the terminal, not on it: pytest 9.0 tells of its progress so."""
 
 
 class Screen:
@@ -30,7 +33,7 @@ class Screen:
                 self._command(command, int(number or 1) if command != "m" else 0)
             elif escape:
                 self._escape(escape)
-            else:
+            elif character:
                 self._print(character)
 
     def lines(self) -> list[str]:
@@ -111,10 +114,14 @@ def pytest_on_a_terminal(
     ) as started:
         os.close(theirs)
         rest = b""
-        while piece := _read(ours):
-            whole, rest = _whole(rest + piece)
-            screen.feed(whole)
-            look(screen.lines())
+        try:
+            while piece := _read(ours):
+                whole, rest = _whole(rest + piece)
+                screen.feed(whole)
+                look(screen.lines())
+        except BaseException:
+            started.kill()
+            raise
     os.close(ours)
     return started.returncode, screen.lines()
 
@@ -122,7 +129,10 @@ def pytest_on_a_terminal(
 def _whole(piece: bytes) -> tuple[str, bytes]:
     """The text up to the last whole character and sequence, and the bytes behind it."""
     cut = piece.rfind(b"\x1b")
-    if cut >= 0 and re.match(rb"\x1b(?:\[[0-9;]*[A-Za-z]|[^\[])", piece[cut:]) is None:
+    if (
+        cut >= 0
+        and re.match(rb"\x1b(?:\[[0-9;]*[A-Za-z]|\][^\x07]*\x07|[^\[\]])", piece[cut:]) is None
+    ):
         return piece[:cut].decode(), piece[cut:]
     try:
         return piece.decode(), b""

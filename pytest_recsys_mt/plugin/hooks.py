@@ -214,8 +214,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     The order matters, as making a recommender may end the process.
     """
-    say_collected(session)
     config = session.config
+    say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
     stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
     asking = sum(map(asks, session.items))
     if stops or not asking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Reported:
         self.tests: list[pytest.TestReport] = []
         self.uncollected: list[str] = []
         self._from_workers: Path | None = None
+        self._told = False
         self._raised_in: dict[str, str] = {}
 
     @pytest.hookimpl(tryfirst=True)
@@ -119,15 +120,29 @@ class Reported:
         if path is None:
             return [item.nodeid for item in getattr(session, "items", ()) if asks(item)]
         try:
-            return list(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return []
+            return list(_said_in(path)["asking"])
         finally:
             path.unlink(missing_ok=True)
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any) -> None:
+        """Write what the first worker says of the tests that it collected."""
+        if self._from_workers is not None and not self._told:
+            self._told = True
+            if said := _said_in(self._from_workers)["told"]:
+                reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+                reporter.write_line(f"\n{said}" if reporter.isatty else said)
 
-def say_collected(session: pytest.Session) -> None:
-    """On a worker, report to the controller which selected tests ask a recommender."""
+
+def _said_in(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {"asking": [], "told": ""}
+
+
+def say_collected(session: pytest.Session, told: Callable[[], str | None]) -> None:
+    """On a worker, report to the controller which selected tests ask a recommender, and what is `told` of them."""
     said = getattr(session.config, "workerinput", {}).get(KEY)
     asking = [item.nodeid for item in session.items if asks(item)]
     if said is None or not asking or Path(said).exists():
@@ -135,4 +150,4 @@ def say_collected(session: pytest.Session) -> None:
     from pytest_recsys_mt.files import written_whole
 
     with written_whole(Path(said)) as stream:
-        json.dump(asking, stream)
+        json.dump({"asking": asking, "told": told()}, stream)

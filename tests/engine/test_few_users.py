@@ -87,6 +87,16 @@ def test_the_mean_of_a_whole_population_is_what_it_is() -> None:
     assert same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.03).status == "violated"
 
 
+def test_workers_say_once_what_few_users_cannot_show(pytester: pytest.Pytester) -> None:
+    done = pytester.runpytest_subprocess(
+        str(METAMORPHIC / "test_ratings.py"), "-p", "no:cacheprovider", "-n2",
+        "--recsys-users=40", "--recsys-model=itemknn",
+    )  # fmt: skip
+    lines = done.stdout.lines
+    (place,) = (at for at, line in enumerate(lines) if "40 users are too few for some" in line)
+    assert place < next(at for at, line in enumerate(lines) if "100%]" in line)
+
+
 def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -116,11 +116,24 @@ def _output(help: str) -> Argument:
     return _argument("-o", "--output", type=Path, metavar="FILE", help=help)
 
 
-RECORD = "as --recsys-json wrote it"
+RECORD = "as --recsys-json wrote it, or the number of a kept run"
 
 
 def _records(help: str = RECORD) -> Argument:
-    return _argument("records", type=Path, nargs="+", metavar="RECORD", help=help)
+    return _argument("records", type=_record, nargs="+", metavar="RECORD", help=help)
+
+
+def _record(text: str) -> Path:
+    """A file, or the record of a kept run by its number."""
+    if not text.isdecimal() or Path(text).exists():
+        return Path(text)
+    from pytest_recsys_mt.errors import PolicyError
+    from pytest_recsys_mt.gate.store import Store
+
+    try:
+        return Store.around(Path.cwd()).run(int(text)).record
+    except PolicyError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _command(
@@ -203,6 +216,17 @@ def _answers_kept(groups: Any) -> None:
 
 
 def _reports(groups: Any) -> None:
+    kept = groups.add_parser(
+        "runs", help="list the kept runs, and make one the baseline of later ones"
+    )
+    kept.set_defaults(command=_runs, parser=kept)
+    _command(
+        kept.add_subparsers(metavar="COMMAND"), "accept", _accept,
+        "compare later runs that are given --recsys-baseline with this one",
+        _argument(
+            "number", type=_count, nargs="?", metavar="N", help="of the run (default: the latest)"
+        ),
+    )  # fmt: skip
     _command(
         groups, "report", _report, "make the HTML report of a record, or of the trend of several",
         _records(),
@@ -239,12 +263,12 @@ def _reports(groups: Any) -> None:
     )  # fmt: skip
     _command(
         groups, "arena", _arena, "write the page of a pairwise comparison: its judge, its pairs, its league",
-        _argument("record", type=Path, metavar="RECORD", help=RECORD),
+        _argument("record", type=_record, metavar="RECORD", help=RECORD),
         _output("a file that ends in .html or .md (default: Markdown on standard output)"),
     )  # fmt: skip
     _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
-        _records("as --recsys-json wrote them"),
+        _records("as --recsys-json wrote them, or numbers of kept runs"),
         _argument(
             "--alpha", type=_alpha, default=0.05, metavar="A",
             help="chance of any false alarm, over all nights and verdicts (default: 0.05)",
@@ -256,7 +280,7 @@ def _reports(groups: Any) -> None:
     )  # fmt: skip
     _command(
         groups, "comment", _comment, "say in one comment on a pull request what a run in GitHub Actions came to",
-        _argument("record", type=Path, metavar="RECORD", help=RECORD),
+        _argument("record", type=_record, metavar="RECORD", help=RECORD),
         _argument(
             "--name", type=_comment_name, default="run", metavar="NAME",
             help="which comment it is: runs of different names have a comment each (default: run)",
@@ -328,7 +352,10 @@ def _report(given: argparse.Namespace) -> None:
         raise DataError(f"{str(twice[0])!r} is given twice; a trend takes each record once")
     documents = [(str(path), read_record(path)) for path in paths]
     if len(paths) == 1:
-        output: Path = given.output or paths[0].with_suffix(".html")
+        beside = paths[0].with_suffix(".html")
+        if paths[0].suffix == ".gz":  # a kept run
+            beside = Path(f"run-{paths[0].parent.name}.html")
+        output: Path = given.output or beside
         try:
             text = render(documents[0][1])
         except DataError as error:
@@ -341,6 +368,19 @@ def _report(given: argparse.Namespace) -> None:
     with written_or(DataError, output, 0o644) as stream:
         stream.write(text)
     print(f"report written to {output}")
+
+
+def _runs(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.kept import runs
+
+    for line in runs(Path.cwd()):
+        print(line)
+
+
+def _accept(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.kept import accept
+
+    print(accept(Path.cwd(), given.number))
 
 
 def _arena(given: argparse.Namespace) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gzip
 import os
 import re
 import stat
 import sys
 import tempfile
 import tomllib
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -150,8 +152,11 @@ def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
     Raises:
         OSError: If it cannot be read, or is larger than `most` bytes.
     """
-    with path.open("rb") as stream:
-        content = stream.read(most + 1)
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        try:
+            content = stream.read(most + 1)
+        except (EOFError, zlib.error) as error:
+            raise OSError(errno.EIO, "it is damaged") from error
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB")
     return content

@@ -27,6 +27,7 @@ class Option:
     in_ini: bool = True
     repeatable: bool = False  # its value is a tuple then
     flag: bool = False  # its switch takes no value
+    bare: str | None = None  # what its switch means without a value
     reproduced: bool = True  # by the command that reproduces a verdict
     asks_report: bool = False  # its switch makes a run report on recommenders, whatever it collects
 

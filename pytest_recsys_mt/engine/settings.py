@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 
+ACCEPTED = Path("accepted")
+"""In place of the file of a baseline: the kept run that was accepted as one."""
+
+
 def _path(text: str | None) -> Path | None:
     return None if text is None else expanded(text)
 
@@ -326,11 +330,22 @@ class Settings:
     )
     baseline: Path | None = option(
         "baseline",
-        "record of an earlier run to compare this one with; the run fails if it is worse",
+        "record of an earlier run to compare this one with; the run fails if it is worse (default, without a value: the "
+        "kept run that recsys-mt runs accept named)",
         "FILE",
+        bare=str(ACCEPTED),
         in_ini=False,
         asks_report=True,
         make=_path,
+    )
+    keep: str = option(
+        "keep",
+        "whether this run is kept in .recsys/runs of the root folder, for recsys-mt runs; baseline: ask all users, so "
+        "that it can be accepted as one (default: yes)",
+        "yes|no|baseline",
+        default="yes",
+        read=one_of("yes", "no", "baseline"),
+        reproduced=False,
     )
     policy: Policy | None = option(
         "policy",
@@ -453,7 +468,8 @@ class Settings:
         """Whether every verdict asks all users at once, so that it can be compared with another run's,
         or planned.
         """
-        return self.baseline is not None or self.policy is not None or self.plan
+        asked = self.baseline is not None or self.policy is not None or self.plan
+        return asked or self.keep == "baseline"
 
 
 OPTIONS: tuple[Option, ...] = tuple(

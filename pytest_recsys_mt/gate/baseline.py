@@ -6,7 +6,7 @@ import gc
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -212,6 +212,18 @@ def prompts_of(document: Facts) -> str:
     if isinstance(texts, dict):
         given["--recsys-prompts"] = texts.get("sha256")
     return ", ".join(f"{name}={_short(given[name])}" for name in PROMPTS if given.get(name))
+
+
+def nearest(baselines: Sequence[tuple[str, Document]], document: Facts) -> tuple[str, Document]:
+    """The baseline that a run is compared with: that with the most tests in common, then of the same models."""
+    tests, models = set(addresses(document["results"])), set(document["models"])
+
+    def common(baseline: tuple[str, Document]) -> tuple[float, int]:
+        theirs = set(addresses(baseline[1]["results"]))
+        shared = len(tests & theirs) / max(len(tests | theirs), 1)
+        return shared, len(models.intersection(baseline[1]["models"]))
+
+    return max(baselines, key=common)
 
 
 def rows_of(document: Facts, model: str) -> list[Row]:

@@ -63,11 +63,10 @@ LONGEST = 250
 
 
 EARLY = (
-    "the baseline stopped after {users} users, when its verdicts were clear; to write one that asks all users, put "
-    "a recsys.toml into the root folder (an empty file will do: touch recsys.toml) and run its command again with "
-    "--recsys-json={baseline}"
+    "the baseline stopped after {users} users, when its verdicts were clear; for one that asks all users, run its "
+    "command again with --recsys-keep=baseline --recsys-json={baseline}"
 )
-"""What ends an unclear comparison with a record that was made without a policy."""
+"""What ends an unclear comparison with a record of a run that stopped early."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ def begin_record(config: pytest.Config) -> None:
         return  # an option of the ini file writes a record only where something was judged
     from pytest_recsys_mt.report.record import Record
 
-    begun = Record(settings, version("pytest-recsys-mt"), config.stash[STARTED], None, [NOT_ENDED])
+    begun = Record(
+        settings, version("pytest-recsys-mt"), config.stash[STARTED], incomplete=[NOT_ENDED]
+    )
     with suppress(OSError):  # a full disk, which the end of the run says
         begun.write(config.invocation_params.dir / path)
 

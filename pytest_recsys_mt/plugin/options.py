@@ -18,6 +18,8 @@ def add_options(parser: pytest.Parser) -> None:
             if not option.flag:
                 action = "append" if option.repeatable else "store"
                 how = {"action": action, "default": None, "metavar": option.metavar}
+                if option.bare is not None:
+                    how |= {"nargs": "?", "const": option.bare}
             group.addoption(option.switch, dest=option.dest, help=option.help, **how)
         if option.in_ini:
             kind: Literal["args", "string"] = "args" if option.repeatable else "string"

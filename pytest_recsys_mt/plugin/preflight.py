@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_recsys_mt.abilities import identity_of, method_of
-from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import RecommenderError, RecsysError
+from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
+from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.files import is_replaced
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.redaction import shown
@@ -35,17 +35,25 @@ def named(option: str, value: object) -> Iterator[None]:
         raise pytest.UsageError(f"--recsys-{option}={value!r}: {error}") from error
 
 
-def preflight(config: pytest.Config, settings: Settings) -> Document | None:
-    """Check what the command line names, before any test is collected; returns the record to compare with, if any."""
+def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Document]]:
+    """Check what the command line names, before any test is collected; returns the records to compare with, by their names."""
     check_outputs(settings, config.getoption("xmlpath", None))
     if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
-        return None
-    baseline = None
+        return []
+    baselines: list[tuple[str, Document]] = []
     if settings.baseline is not None:
         from pytest_recsys_mt.gate.baseline import read
+        from pytest_recsys_mt.gate.store import Store
 
         with named("baseline", str(settings.baseline)):
-            baseline = read(settings.baseline)
+            if settings.baseline == ACCEPTED:
+                baselines = Store.of(config.rootpath).baselines()
+            elif settings.baseline.is_dir() or settings.baseline.suffix == ".py":
+                raise PolicyError(
+                    f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last"
+                )
+            else:
+                baselines = [(str(settings.baseline), read(settings.baseline))]
     if settings.html is not None:
         from pytest_recsys_mt.report.html import require_html
 
@@ -62,7 +70,7 @@ def preflight(config: pytest.Config, settings: Settings) -> Document | None:
             raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
     if any(config.getoption(f"recsys_{name}") is not None for name in NAMED):
         check_named(config, settings)
-    return baseline
+    return baselines
 
 
 OURS = {

@@ -11,6 +11,8 @@ import pytest
 from pytest_recsys_mt.plugin.items import relation_of, suite_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_recsys_mt.calls.progress import Progress
     from pytest_recsys_mt.engine.drift import Again
     from pytest_recsys_mt.engine.ledger import RunningTest
@@ -33,7 +35,7 @@ RUNNING_TEST: pytest.StashKey[RunningTest] = pytest.StashKey()
 PROGRESS: pytest.StashKey[Progress] = pytest.StashKey()
 SHOWING: pytest.StashKey[Showing] = pytest.StashKey()
 RUN_NAMES: pytest.StashKey[set[str]] = pytest.StashKey()
-BASELINE: pytest.StashKey[Document | None] = pytest.StashKey()
+BASELINE: pytest.StashKey[Sequence[tuple[str, Document]]] = pytest.StashKey()
 INTERRUPTIONS: pytest.StashKey[Interruptions] = pytest.StashKey()
 STARTED: pytest.StashKey[float] = pytest.StashKey()
 AGAIN: pytest.StashKey[list[Again]] = pytest.StashKey()

@@ -15,10 +15,11 @@ import pytest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import is_replaced
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
+from pytest_recsys_mt.gate.store import FOLDER, Store
 from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
 from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
-from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.report.record import Record, lines_of
 from pytest_recsys_mt.report.step_summary import append
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def finish(
     reports: Sequence[Any],
     results: Mapping[str, Result],
     started: float,
-    baseline: Document | None = None,
+    baselines: Sequence[tuple[str, Document]] = (),
     incomplete: Sequence[str] = (),
     again: Sequence[Again] = (),
     left_out: int = 0,
@@ -39,7 +40,7 @@ def finish(
     """Collect the contents of the test reports, and write the requested files."""
     drifts = _merged(drift for found in again for drift in found["drifts"])
     own = version("pytest-recsys-mt")
-    record = Record(settings, own, started, baseline, incomplete, drifts, left_out)
+    record = Record(settings, own, started, baselines, incomplete, drifts, left_out)
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
     for found in again:
@@ -75,6 +76,14 @@ def finish(
                 f"another place, and run again: answers in the cache are not asked again"
             )
             reporter.write_line(f"\nERROR: recsys-mt: {record.unwritten[-1]}", red=True)
+    if settings.keep != "no" and settings.fault is None and record.rows:
+        root, lines = config.rootpath, lines_of(record.document())
+        try:
+            Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
+        except OSError as error:
+            reporter.write_line(
+                f"recsys-mt: this run is not kept in {str(root / FOLDER)!r}: {error}; --recsys-keep=no keeps none"
+            )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):
         try:

@@ -16,7 +16,7 @@ from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import written_to
-from pytest_recsys_mt.gate.baseline import digest_of
+from pytest_recsys_mt.gate.baseline import digest_of, nearest
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import (
@@ -134,14 +134,14 @@ class Record:
         settings: Settings,
         version: str,
         started: float,
-        baseline: Document | None = None,
+        baselines: Sequence[tuple[str, Document]] = (),
         incomplete: Sequence[str] = (),
         drifts: Sequence[Drift] = (),
         left_out: int = 0,
     ) -> None:
         self.settings = settings
         self._left_out = left_out
-        self._baseline = baseline
+        self._baselines = baselines
         self.incomplete = tuple(incomplete)
         self.unwritten: list[str] = []
         self.written: list[str] = []
@@ -270,9 +270,7 @@ class Record:
         settings = self.settings
         policy = settings.policy or Policy()
         alpha = policy.alpha or settings.alpha
-        baseline = None
-        if settings.baseline is not None and self._baseline is not None:
-            baseline = (str(settings.baseline), self._baseline)
+        baseline = nearest(self._baselines, document) if self._baselines else None
         rows = document["results"]
         unasked = sum(row["reason"].startswith(NOT_ASKED) for row in rows)
         incomplete = [*self.incomplete]

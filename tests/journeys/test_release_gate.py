@@ -6,6 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.gate.baseline import decoded
+from pytest_recsys_mt.gate.store import Store
 from tests.journeys.pages import Journey, rows_of, says
 
 KEPT = (
@@ -28,7 +30,7 @@ def changes(record: dict[str, Any]) -> dict[str, set[str]]:
 def test_release_gate(journey: Journey) -> None:
     journey.follow("release-gate")
     baseline, same, better, worse, noisy = (
-        journey.record(f"{name}.json") for name in ("baseline", "same", "better", "worse", "noisy")
+        decoded(kept.record) for kept in Store.of(journey.folder).runs()
     )
     assert baseline["gate"]["status"] == "passed"
     assert set(changes(same)) == {"unchanged", "ungated"}

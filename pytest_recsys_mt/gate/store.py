@@ -1,0 +1,219 @@
+"""The kept runs of a project, in `.recsys/runs` of its root folder, and which of them are baselines."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.files import content_of, written_whole
+from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.gate.document import Document
+
+FOLDER = Path(".recsys", "runs")
+MOST = 100
+"""Runs that are kept; of older ones only those that are baselines."""
+
+SCHEMA = "recsys-mt-run/1"
+ACCEPTED = "accepted.json"
+PATIENCE = 10.0
+"""Seconds to wait for another run that is being kept."""
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One kept run: its number, its record, what a list says of it (nothing if it is damaged), and whether it is a baseline."""
+
+    number: int
+    record: Path
+    head: Mapping[str, Any]
+    accepted: bool = False
+
+
+class Store:
+    """The kept runs in a folder. Several processes may keep runs at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of(cls, root: Path) -> Store:
+        """That of a project."""
+        return cls(root / FOLDER)
+
+    @classmethod
+    def around(cls, folder: Path) -> Store:
+        """That of the project which a folder lies in."""
+        places = [folder, *folder.parents]
+        return cls.of(next((each for each in places if (each / FOLDER).is_dir()), folder))
+
+    def runs(self) -> list[Kept]:
+        """All runs, the earliest first."""
+        accepted = self._accepted()
+        return [self._kept(number, accepted) for number in sorted(self._numbers())]
+
+    def run(self, number: int | None = None) -> Kept:
+        """One run; the latest without a number.
+
+        Raises:
+            PolicyError: If there is none, or it is damaged.
+        """
+        known = sorted(self._numbers())
+        if not known:
+            raise PolicyError(
+                f"no run is kept in {str(self.folder)!r}; runs are kept when they end, unless --recsys-keep=no is given"
+            )
+        if number is not None and number not in known:
+            raise PolicyError(
+                f"there is no run {number}; those from {known[0]} to {known[-1]} are listed by: recsys-mt runs"
+            )
+        found = self._kept(known[-1] if number is None else number, self._accepted())
+        if not found.head:
+            raise PolicyError(
+                f"run {found.number} is damaged; remove its folder {str(found.record.parent)!r}"
+            )
+        return found
+
+    def keep(self, document: Document, lines: Iterable[str], root: Path, *, everybody: bool) -> int:
+        """Keep a run whose record has these lines, with the commit of `root`, and remove those that are too old.
+
+        Returns its number; an `OSError` if it cannot be written.
+        """
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = self.folder.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+        head = {
+            "schema": SCHEMA,
+            "started": document["time"]["started"],
+            "commit": _commit(root),
+            "models": document["models"],
+            "data": document["data"],
+            "suite": document["digests"]["suite"],
+            "everybody": everybody,
+            "gate": document["gate"]["status"],
+            "counts": Counter(row["status"] for row in document["results"]),
+        }
+        made = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new-"))
+        try:
+            with gzip.open(
+                made / "record.json.gz", "wt", encoding="utf-8", compresslevel=6
+            ) as stream:
+                stream.writelines(lines)
+            (made / "head.json").write_text(json.dumps(head), encoding="utf-8")
+            with FileLock(self.folder / "lock", timeout=PATIENCE):
+                number = max(self._numbers(), default=0) + 1
+                made.rename(self.folder / str(number))
+                self._prune()
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+        return number
+
+    def accept(self, number: int | None = None) -> Kept:
+        """Make a run, the latest without a number, the baseline of its models and tests.
+
+        Raises:
+            PolicyError: If it cannot be one.
+        """
+        kept = self.run(number)
+        read(kept.record)
+        if not kept.head["everybody"]:
+            raise PolicyError(
+                f"run {kept.number} stopped asking users when a verdict was clear, so that others cannot be compared "
+                f"with it; repeat its command with --recsys-keep=baseline, and accept that run"
+            )
+        with FileLock(self.folder / "lock", timeout=PATIENCE):
+            others = [
+                each.number for each in self.runs() if each.accepted and _of(each) != _of(kept)
+            ]
+            with written_whole(self.folder / ACCEPTED) as stream:
+                json.dump({"schema": SCHEMA, "accepted": [*others, kept.number]}, stream)
+        return kept
+
+    def baselines(self) -> list[tuple[str, Document]]:
+        """The accepted runs, the latest first, by what messages call them.
+
+        Raises:
+            PolicyError: If there is none, or one cannot be read.
+        """
+        found = []
+        for kept in reversed(self.runs()):
+            if kept.accepted:
+                try:
+                    found.append((f"run {kept.number}", read(kept.record)))
+                except PolicyError as error:
+                    raise PolicyError(f"run {kept.number}, which is accepted: {error}") from error
+        if not found:
+            raise PolicyError(
+                f"no run of {str(self.folder)!r} is accepted as a baseline; run the model that is good enough with "
+                f"--recsys-keep=baseline, then type: recsys-mt runs accept"
+            )
+        return found
+
+    def _numbers(self) -> list[int]:
+        with suppress(OSError):
+            return [int(name) for name in os.listdir(self.folder) if name.isdecimal()]
+        return []
+
+    def _kept(self, number: int, accepted: set[int]) -> Kept:
+        folder = self.folder / str(number)
+        head: Any = None
+        with suppress(OSError, ValueError, RecursionError):
+            head = json.loads(content_of(folder / "head.json"))
+        sound = (
+            isinstance(head, dict)
+            and head.get("schema") == SCHEMA
+            and isinstance(head.get("models"), list)
+        )
+        return Kept(number, folder / "record.json.gz", head if sound else {}, number in accepted)
+
+    def _accepted(self) -> set[int]:
+        with suppress(OSError, ValueError, RecursionError, KeyError, TypeError):
+            return {
+                int(each) for each in json.loads(content_of(self.folder / ACCEPTED))["accepted"]
+            }
+        return set()
+
+    def _prune(self) -> None:
+        accepted = self._accepted()
+        for number in sorted(self._numbers())[:-MOST]:
+            if number not in accepted:
+                shutil.rmtree(self.folder / str(number), ignore_errors=True)
+        for left in self.folder.glob(".new-*"):  # of runs that were killed while they were kept
+            with suppress(OSError):
+                if time.time() - left.stat().st_mtime > DAY:
+                    shutil.rmtree(left, ignore_errors=True)
+
+
+def _of(kept: Kept) -> tuple[object, object]:
+    """What a run is a baseline of."""
+    return kept.head.get("models"), kept.head.get("suite")
+
+
+def _commit(root: Path) -> str:
+    """The commit that is checked out, in short; empty if it is not known."""
+    if not any((each / ".git").exists() for each in (root, *root.parents)):
+        return ""
+    with suppress(OSError, subprocess.SubprocessError):
+        asked = ["git", "rev-parse", "--short", "HEAD"]
+        done = subprocess.run(
+            asked, cwd=root, capture_output=True, text=True, timeout=5, check=True
+        )
+        return done.stdout.strip()
+    return ""

@@ -1,0 +1,46 @@
+"""``recsys-mt runs``: the kept runs of a project, and which of them is a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_recsys_mt.gate.store import Kept, Store
+from pytest_recsys_mt.sanitize import one_line
+
+SHOWN = {"holds": "{} hold", "violated": "{} violated", "inconclusive": "{} inconclusive", "error": "{} errors"}  # fmt: skip
+"""The verdicts that a line counts."""
+
+
+def runs(folder: Path) -> Iterator[str]:
+    """A line or two for each kept run of the project around a folder, the latest last."""
+    store = Store.around(folder)
+    kept = store.runs()
+    if not kept:
+        yield f"no run is kept in {str(store.folder)!r}; runs are kept when they end"
+    for each in kept:
+        yield from _lines(each)
+
+
+def accept(folder: Path, number: int | None) -> str:
+    """Make a run a baseline, and say of what."""
+    kept = Store.around(folder).accept(number)
+    return f"run {kept.number} is the baseline of {_models(kept)} now; compare with it by: pytest ... --recsys-baseline"
+
+
+def _lines(kept: Kept) -> Iterator[str]:
+    head = kept.head
+    if not head:
+        yield f"{kept.number:4}  damaged: {str(kept.record.parent)!r}"
+        return
+    started = str(head.get("started", ""))[:16].replace("T", " ")
+    marks = "; baseline" * kept.accepted + "; all users asked" * bool(head.get("everybody"))
+    yield f"{kept.number:4}  {one_line(started)}  {one_line(str(head.get('commit') or '-')):9} {_models(kept)} on {one_line(str(head.get('data')))}"
+    counts = head.get("counts")
+    counted = counts if isinstance(counts, dict) else {}
+    told = [text.format(counted[status]) for status, text in SHOWN.items() if counted.get(status)]
+    yield f"      gate {one_line(str(head.get('gate')))}: {', '.join(told) or 'no verdict'}{marks}"
+
+
+def _models(kept: Kept) -> str:
+    return ", ".join(one_line(str(model)) for model in kept.head["models"])

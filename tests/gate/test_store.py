@@ -1,0 +1,225 @@
+"""Runs are kept in the project, and one is accepted as what later ones are compared with."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.baseline import decoded
+from pytest_recsys_mt.gate.store import DAY, MOST, Store
+from tests.plugin.conftest import TOYS
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+@metamorphic(scale_ratings(2))
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.05)
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Run:
+    pytester.makepyfile(toys=TOYS, test_it=TEST)
+    pytester.syspathinsert()
+
+    def run(model: str, *arguments: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(
+            "-p", "no:cacheprovider", "--recsys-users=70", "--recsys-shrink=0", f"--recsys-model={model}",
+            *arguments,
+        )  # fmt: skip
+
+    return run
+
+
+def kept(folder: Path, document: dict[str, Any], **more: Any) -> int:
+    return Store.of(folder).keep(document, [json.dumps(document)], folder, everybody=True, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def document(run: Run, pytester: pytest.Pytester) -> dict[str, Any]:
+    """The record of a whole run, kept nowhere."""
+    run("itemknn", "--recsys-json=one.json", "--recsys-keep=no")
+    assert not (pytester.path / ".recsys").exists()
+    return dict(json.loads((pytester.path / "one.json").read_text()))
+
+
+def test_a_release_is_compared_with_the_accepted_run(
+    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("itemknn")
+    assert main(["runs", "accept"]) == 2
+    assert "repeat its command with --recsys-keep=baseline" in capsys.readouterr().err
+    assert run("itemknn", "--recsys-keep=baseline").ret == 0
+    assert main(["runs", "accept"]) == 0
+    assert run("itemknn", "--recsys-baseline").ret == 0
+    refused = run("toys.py:ScaleSensitive", "--recsys-baseline")
+    assert refused.ret == 1
+    refused.stdout.fnmatch_lines(
+        ["*toys.py:ScaleSensitive against itemknn of run 2*", "*REGRESSED*"]
+    )
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0].strip() for line in lines[1::2]] == [
+        "gate passed", "gate passed", "gate passed", "gate failed",
+    ]  # fmt: skip
+    assert [number for number, line in enumerate(lines[1::2], 1) if "baseline" in line] == [2]
+    assert main(["report", "4"]) == 0
+    assert "regressed" in (pytester.path / "run-4.html").read_text()
+    assert (pytester.path / ".recsys" / ".gitignore").read_text() == "*\n"
+
+
+def test_workers_keep_one_run(run: Run, pytester: pytest.Pytester) -> None:
+    run("itemknn", "-n2")
+    (one,) = Store.of(pytester.path).runs()
+    assert one.head["counts"] == {"holds": 1}
+
+
+def test_the_baseline_is_that_with_the_same_tests(run: Run, pytester: pytest.Pytester) -> None:
+    run("itemknn", "--recsys-keep=baseline")
+    pytester.makepyfile(test_other=TEST)
+    run("itemknn", "--recsys-keep=baseline", "test_other.py")
+    store = Store.of(pytester.path)
+    assert [store.accept(number).number for number in (1, 2)] == [1, 2]
+    again = run("itemknn", "--recsys-baseline", "--recsys-json=r.json", "test_it.py")
+    again.stdout.fnmatch_lines(["*itemknn against itemknn of run 1*"])
+    assert [each.number for each in store.runs() if each.accepted] == [1, 2]
+    store.accept(3)
+    assert [each.number for each in store.runs() if each.accepted] == [2, 3], "of the same tests"
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("--recsys-baseline", "no run of '*' is accepted as a baseline"),
+        (
+            "--recsys-baseline=.",
+            "that is no record; for the accepted run write --recsys-baseline=accepted",
+        ),
+    ],
+)
+def test_a_baseline_that_is_none_ends_the_run_before_a_test(run: Run, value: str, why: str) -> None:
+    done = run("itemknn", value)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines([f"*{why}*"])
+
+
+def test_a_damaged_run_is_named_and_the_others_are_listed(
+    document: dict[str, Any], pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(4):
+        kept(pytester.path, document)
+    runs = pytester.path / ".recsys" / "runs"
+    (runs / "1" / "head.json").write_text('{"schema": "recsys-mt-run/1", "models": 3}')
+    (runs / "2" / "head.json").unlink()
+    record = runs / "3" / "record.json.gz"
+    record.write_bytes(record.read_bytes()[:50])
+    (runs / "accepted.json").write_text("[" * 100_000)
+    assert main(["runs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:13] for line in lines[:2]] == ["   1  damaged", "   2  damaged"]
+    assert len(lines) == 6
+    for number, why in (
+        (1, "run 1 is damaged"),
+        (3, "it cannot be read"),
+        (9, "there is no run 9"),
+    ):
+        with pytest.raises(PolicyError, match=why):
+            Store.of(pytester.path).accept(number)
+    assert Store.of(pytester.path).accept(4).number == 4
+
+
+def test_old_runs_make_room_and_baselines_stay(
+    document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_recsys_mt.gate.store.MOST", 3)
+    assert MOST == 100
+    store = Store.of(tmp_path)
+    assert kept(tmp_path, document) == 1
+    store.accept()
+    left = store.folder / ".new-killed"
+    left.mkdir()
+    os.utime(left, (time.time() - 2 * DAY,) * 2)
+    assert [kept(tmp_path, document) for _ in range(4)] == [2, 3, 4, 5]
+    assert [each.number for each in store.runs()] == [1, 3, 4, 5]
+    assert not left.exists()
+
+
+def test_a_folder_that_cannot_be_written_costs_no_verdict(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / ".recsys").write_text("a file")
+    done = run("itemknn")
+    assert done.ret == 0
+    done.stdout.fnmatch_lines(
+        ["*this run is not kept in '*.recsys/runs': *; --recsys-keep=no keeps none*"]
+    )
+
+
+KEEP = """
+import json, sys
+from pathlib import Path
+from pytest_recsys_mt.gate.store import Store
+
+root = Path(sys.argv[1])
+document = json.loads((root / "one.json").read_text())
+store = Store.of(root)
+for _ in range(int(sys.argv[2])):
+    number = store.keep(document, [json.dumps(document)], root, everybody=True)
+    print(number, flush=True)
+    store.accept(number)
+"""
+
+
+def test_two_runs_at_once_get_numbers_of_their_own(
+    document: dict[str, Any], pytester: pytest.Pytester
+) -> None:
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", KEEP, str(pytester.path), "10"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    numbers = [int(line) for each in both for line in each.communicate()[0].splitlines()]
+    assert sorted(numbers) == list(range(1, 21))
+
+
+@pytest.mark.slow  # 200 processes that are killed
+def test_no_kill_loses_an_accepted_run(document: dict[str, Any], pytester: pytest.Pytester) -> None:
+    store = Store.of(pytester.path)
+    kept(pytester.path, document)
+    store.accept()
+    before = 1
+    for kill in range(200):
+        with subprocess.Popen(
+            [sys.executable, "-c", KEEP, str(pytester.path), "1000"],
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as writing:
+            assert writing.stdout is not None
+            writing.stdout.readline()
+            time.sleep(kill % 20 / 500)
+            writing.send_signal(signal.SIGKILL)
+        (accepted,) = (each for each in store.runs() if each.accepted)
+        assert accepted.number >= before
+        before = accepted.number
+        assert decoded(accepted.record)["schema"] == document["schema"]
+        assert store.baselines()[0][0] == f"run {before}"

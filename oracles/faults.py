@@ -112,9 +112,8 @@ def _judge(
         told = f"pass^1 {sound.mean():.3f}, pass^{k} {1 - broken.mean():.3f}" if len(sound) else ""
         return replace(effects, shown=shown.astype(np.intp), note=told if k is not None else "")
 
-    if k is not None:
-        whole(oracle, "k", k, 1)
+    named = oracle if k is None else f"{oracle}:{whole(oracle, 'k', k, 1)}"
     what = f"users with {fault}" if k is None else f"sets of {k} answers in which one has {fault}"
     most = share(oracle, "margin", margin)
-    claim = Claim(oracle, "at most", most, measures=f"share of {what}", slices=slices)
+    claim = Claim(named, "at most", most, measures=f"share of {what}", slices=slices)
     return judge_sample(answers, claim, measure)

@@ -39,7 +39,8 @@ def monotone(
     claim needs no correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated``
     means that *some* step loses more. The bets on all steps share the capital, so a series in which no step
     loses more is reported as violated with probability at most alpha. For aggregates and slices, or if
-    follow-ups failed or answers could not be read, the p-values of m steps are multiplied by m instead (Bonferroni).
+    follow-ups failed, answers could not be read, or a step does not apply to some users, the p-values of m steps are
+    multiplied by m instead (Bonferroni).
 
     Example:
         assert monotone([recsys.using(history=n).run() for n in (2, 5, 10)], "ndcg@5", margin=0.02)
@@ -128,11 +129,18 @@ def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     """P-value of the hypothesis that no step loses more than the margin."""
     p_values = [step.p_value for step in steps if step.p_value is not None]
-    if len(p_values) < len(steps) or any(
-        step.joint or step.errors or step.slices or "unreadable" in step.details for step in steps
+    users = max((list(step.per_user) for step in steps), key=len)
+    # A shared bet needs the order drawn, which users that only some steps could serve do not have.
+    apart = any(list(step.per_user) != users[: len(step.per_user)] for step in steps)
+    if (
+        len(p_values) < len(steps)
+        or apart
+        or any(
+            step.joint or step.errors or step.slices or "unreadable" in step.details
+            for step in steps
+        )
     ):
         return min(1.0, len(steps) * min(p_values)) if p_values else None
-    users = dict.fromkeys(user for step in steps for user in step.per_user)
     gains, worst = [], []
     for step in steps:
         (low, high), margin = step.reach or (0.0, 0.0), step.margin or 0.0

@@ -34,7 +34,7 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 )
 from pytest_recsys_mt.oracles.judging.power import joint_users_needed, outlook, users_needed
 from pytest_recsys_mt.oracles.judging.slices import Group
-from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean
+from pytest_recsys_mt.oracles.statistics.bounds import TIE, Certain, Mean
 from pytest_recsys_mt.verdict import NEEDED, Example, Slice, Status, Verdict
 
 JOINT = (
@@ -183,6 +183,14 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     )
 
 
+def _kept(mean: float, claim: Claim) -> float:
+    """A mean that is known; at a limit it keeps the promise."""
+    least, most = claim.allowed
+    if least < most and abs(mean - most) <= TIE:
+        return most - 2 * TIE
+    return least + 2 * TIE if least < most and abs(mean - least) <= TIE else float(mean)
+
+
 def _failures(seen: Seen, *, told: bool) -> list[str]:
     """The failed calls in words, and the answers of which nothing could be read, unless they are told of."""
     failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
@@ -218,7 +226,7 @@ def _judged(
     exact = seen.tally.complete and context.deterministic and effects.mean is None
     if exact and not (effects.unmeasured or seen.groups):
         # Nobody is left to draw, and nothing varies: the mean of all is what it is.
-        effects = dataclasses.replace(effects, mean=Certain(float(effects.effect.mean())))
+        effects = dataclasses.replace(effects, mean=Certain(_kept(effects.effect.mean(), claim)))
         seen = dataclasses.replace(seen, effects=effects)
     family = seen.family(claim, alpha)
     if family.statuses[0] == "holds":

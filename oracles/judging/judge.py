@@ -63,7 +63,7 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
             changed = 0
             if context.deterministic:
                 pairs, changed = twice(before, pairs)
-                if not changed and not pairs.unread:
+                if not changed:
                     return None
             together = seen(pairs, noisy)
             ends = context.deterministic or asked >= everybody or bool(pairs.unasked)

@@ -121,6 +121,8 @@ def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
     changed = sum(
         any(len({answer.items for answer in side.answers}) > 1 for side in sides) for sides in both
     )
+    once, again = ({one.user for one, _ in pairs.unread} for pairs in (first, second))
+    changed += len((once - again) & later.keys()) + len(again & {one.user for one in first.source})
     sources, followups = tuple(one for one, _ in both), tuple(other for _, other in both)
     unread = {both[0].user: both for both in (*first.unread, *second.unread)}
     return dataclasses.replace(

@@ -18,7 +18,7 @@ import numpy as np
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.oracles.statistics.bounds import TIE, Mean
 
 PRIOR = 5
 """Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
@@ -89,7 +89,7 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
 
 def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
     """P-value of the hypothesis that all means are 0 or less; see `log_capital_of_any`."""
-    if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
+    if (gains[worst[:, 0] <= TIE] > TIE).any():  # bets that cannot lose
         return 0.0
     capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING), wide=wide)
     return math.exp(-max(0.0, float(capital.max())))
@@ -101,7 +101,7 @@ def p_of_some(gains: Floats, worst: Floats) -> float:
     Each way starts with an equal share and keeps its gains. So the p-value is never above that of any way
     times their number (Bonferroni), and it is lower if several ways gain. A gain is 0 if a way does not bet on a user.
     """
-    if (gains[worst[:, 0] <= 0] > 0).any():  # bets that cannot lose
+    if (gains[worst[:, 0] <= TIE] > TIE).any():  # bets that cannot lose
         return 0.0
     capital = np.exp(log_capital(gains, np.maximum(worst, _NOTHING))).mean(axis=0)
     return 1.0 / max(1.0, float(capital.max()))
@@ -178,8 +178,8 @@ class Bets(Mean):
         worst_of_each = np.maximum(worst, _NOTHING)[:, None]
         won = log_capital(gains, worst_of_each, wide=self._wide).max(axis=-1)
         # A bet that cannot lose is won after one gain; without any gain it is not won.
-        sure = np.where((worst < 0) | (gains > 0).any(axis=-1), np.inf, 0.0)
-        return np.where(worst <= 0, sure, np.maximum(won, 0.0))
+        sure = np.where((worst < -TIE) | (gains > TIE).any(axis=-1), np.inf, 0.0)
+        return np.where(worst <= TIE, sure, np.maximum(won, 0.0))
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
         """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""

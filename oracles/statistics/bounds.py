@@ -106,6 +106,10 @@ class Student(Mean):
         return float(min(1.0, self._ways * np.max(stdtr(self._freedoms, t))))
 
 
+TIE = 1e-9
+"""Numbers that differ by less are equal: rounding decides no claim."""
+
+
 class Certain(Mean):
     """A mean that is known, such as the self-agreement of a deterministic recommender."""
 
@@ -119,7 +123,7 @@ class Certain(Mean):
         return self.estimate
 
     def p_at_most(self, value: float) -> float:
-        return 1.0 if self.estimate <= value else 0.0
+        return 1.0 if self.estimate <= value + TIE else 0.0
 
     def p_at_least(self, value: float) -> float:
-        return 1.0 if self.estimate >= value else 0.0
+        return 1.0 if self.estimate >= value - TIE else 0.0

@@ -69,6 +69,8 @@ def records(
                 continue
             try:
                 record = parse(line)
+                if "\\ud" in line.lower():  # half of a character is no text
+                    json.dumps(record, ensure_ascii=False, default=str).encode()
             except ValueError as problem:
                 raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
             if not isinstance(record, dict):

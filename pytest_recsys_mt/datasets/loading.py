@@ -106,15 +106,20 @@ def load(
         raise DataError(unknown(source))
     from pytest_recsys_mt.datasets import archives, recordings, table
 
-    if path.is_dir() and not given and (form := _format(path)):
-        content = form.read(path, told)
-    else:
-        file = table.only_table(path) if path.is_dir() else path
-        if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
-            return recordings.load(file, file.stem)
-        content = table.load(file, given, told)
-    name = path.resolve().name if path.is_dir() else archives.stem(path)
-    dataset = made(name, content, repeats, told)
+    try:
+        if path.is_dir() and not given and (form := _format(path)):
+            content = form.read(path, told)
+        else:
+            file = table.only_table(path) if path.is_dir() else path
+            if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
+                return recordings.load(file, file.stem)
+            content = table.load(file, given, told)
+        name = path.resolve().name if path.is_dir() else archives.stem(path)
+        dataset = made(name, content, repeats, told)
+    except (UnicodeError, OverflowError) as problem:
+        raise DataError(
+            f"{str(path)!r} holds a value that is neither text nor a number: {problem}"
+        ) from problem
     told(summary(path, dataset))
     return dataset
 

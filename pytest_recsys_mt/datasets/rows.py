@@ -90,9 +90,9 @@ class Rows:
             wrong = (cells.isna() | (texts == "") | no_id).to_numpy(dtype=bool)
             self.refuse(wrong, lambda row: self._not(column.name, row, "an id"))
             return texts
-        unsigned = pd.api.types.is_unsigned_integer_dtype(cells)
-        if kind == "id" and unsigned and not cells.isna().any():
-            return cells.astype(str)  # the largest do not fit int64
+        if kind == "id" and pd.api.types.is_integer_dtype(cells) and not cells.isna().any():
+            # The largest of those without a sign do not fit int64.
+            return cells.astype(str if pd.api.types.is_unsigned_integer_dtype(cells) else "int64")
         series = pd.to_numeric(cells, errors="coerce").astype("float64")
         numbers = series.to_numpy()
         wrong = ~np.isfinite(numbers)

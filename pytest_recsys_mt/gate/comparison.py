@@ -102,15 +102,18 @@ def addresses(rows: Iterable[Row]) -> list[str]:
     return sorted({address(row) for row in rows})
 
 
-def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float) -> list[Finding]:
-    """The change of every verdict."""
+def compare(
+    old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float, models: int = 1
+) -> list[Finding]:
+    """The change of every verdict, of one of several models that are compared, which share `alpha`."""
     before = dict(keyed(old))
     compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
     claims = [each for each in compared if isinstance(each, _Claim)]
     p_worse = [claim.mean.p_at_most(claim.margin) for claim in claims]
     p_better = [claim.mean.p_at_least(-claim.margin) for claim in claims]
-    p_holm = holm(p_worse)
-    levels = _level(p_holm, alpha), _level(holm(p_better), alpha)
+    p_holm = [min(1.0, models * p) for p in holm(p_worse)]
+    share = alpha / models
+    levels = _level(holm(p_worse), share), _level(holm(p_better), share)
     decided = (
         _decided(claim, replace(claim.finding, p_worse=p, p_better=q, p_holm=h), levels, alpha)
         for claim, p, q, h in zip(claims, p_worse, p_better, p_holm, strict=True)
@@ -118,7 +121,7 @@ def compare(old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float
     return [next(decided) if isinstance(each, _Claim) else each for each in compared]
 
 
-def bounds_of(findings: Sequence[Finding], alpha: float) -> str:
+def bounds_of(findings: Sequence[Finding], alpha: float, models: int = 1) -> str:
     """The error rates of the bounds of a comparison, in words; empty if there are no bounds."""
     levels = [found.levels for found in findings if found.levels is not None]
     if not levels:
@@ -126,7 +129,7 @@ def bounds_of(findings: Sequence[Finding], alpha: float) -> str:
     better = "".join(f" ({upper:.3g} where better)" for upper in {u for _, u in levels} - {alpha})
     return (
         f"lower bounds at error rate {levels[0][0]:.3g}, upper ones at {alpha:g}{better}: Holm's correction of "
-        f"{alpha:g} over {len(levels)} verdicts that differ; what lies wholly above its margin regressed"
+        f"{alpha:g} over {f'{models} models and ' * (models > 1)}{len(levels)} verdicts that differ; what lies wholly above its margin regressed"
     )
 
 

@@ -214,12 +214,15 @@ class Gate:
         if self.baseline is not None:
             where, old = self.baseline
             reasons = differences(old, document)
-            return [
-                self._compared(document, old, model, where, reasons) for model in models if model
-            ]
+            judged = [model for model in models if model]
+            several = len(judged)
+            return [self._compared(document, old, each, where, reasons, several) for each in judged]
         # A league is a model of its own, which shares no tests with its members.
         others = [model for model in others if own[model] & own[first]]
-        return [self._compared(document, document, model, "", [], first) for model in others]
+        return [
+            self._compared(document, document, model, "", [], len(others), first)
+            for model in others
+        ]
 
     def _compared(
         self,
@@ -228,6 +231,7 @@ class Gate:
         model: str,
         where: str,
         reasons: Sequence[str],
+        models: int,
         against: str = "",
     ) -> Comparison:
         reasons = list(reasons)
@@ -237,14 +241,14 @@ class Gate:
             reasons.append(str(error))
         then, now = rows_of(old, against), rows_of(new, model)
         other = prompts_of(old) if where and prompts_of(old) != prompts_of(new) else ""
-        findings = [] if reasons else compare(then, now, self.policy, self.alpha)
+        findings = [] if reasons else compare(then, now, self.policy, self.alpha, models)
         return {
             "model": model,
             "against": f"{against} ({other})" if other else against,
             "baseline": where,
             "refused": reasons,
             "counts": dict(Counter(found.change for found in findings)),
-            "bounds": bounds_of(findings, self.alpha),
+            "bounds": bounds_of(findings, self.alpha, models),
             "results": [cast("Changed", asdict(found)) for found in findings],
         }
 

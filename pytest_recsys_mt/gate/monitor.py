@@ -31,6 +31,9 @@ Key = tuple[str, str, str, str, int]
 
 PROMISES = ("at most", "at least", "within")
 
+FIRST = 0.9
+"""The share of alpha of the rows that begin on the first night."""
+
 CHOSEN = "monotone"
 """An oracle whose values are of a step that the answers chose: no bet on its users is fair."""
 
@@ -109,8 +112,8 @@ def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
 def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
     """Decide whether any promise broke on any night.
 
-    Holm's correction holds after every night: the p-values only fall, so a rejection on one night
-    remains to the end.
+    Holm's correction, among the rows that began on the same night, holds after every night: the p-values only fall, so a
+    rejection on one night remains to the end. Rows that begin later have a share of alpha of their own.
 
     Args:
         nights: A name and a record for each night, in order.
@@ -134,11 +137,27 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
     if change and len(distinct) < 2:
         raise PolicyError("one record says nothing of a change; give those of two nights or more")
     bets = [_bet(each, len(nights), change) for each in series]
-    adjusted = [holm([found.p_values[place] for found, _ in bets]) for place in range(len(nights))]
+    adjusted = np.ones((len(bets), len(nights)))
+    shares = _shares({each.nights[0].place for each in series})
+    for began_at, share in shares.items():
+        rows = [row for row, each in enumerate(series) if each.nights[0].place == began_at]
+        for place in range(len(nights)):
+            p_values = [min(1.0, bets[row][0].p_values[place] / share) for row in rows]
+            adjusted[rows, place] = holm(p_values)
     return [
-        _judged(replace(found, adjusted=[of_all[number] for of_all in adjusted]), growth, alpha)
-        for number, (found, growth) in enumerate(bets)
+        _judged(replace(found, adjusted=of_all.tolist()), growth, alpha)
+        for (found, growth), of_all in zip(bets, adjusted, strict=True)
     ]
+
+
+def _shares(nights: Iterable[int]) -> dict[int, float]:
+    """The share of alpha of the rows that begin on each of these nights.
+
+    Those of the first night have nearly all. Each later group has half of what is left, so no row that is added takes
+    back an alarm, and all shares together are at most 1.
+    """
+    first, *later = sorted(nights)
+    return {first: FIRST, **{night: (1 - FIRST) / 2**at for at, night in enumerate(later, 1)}}
 
 
 def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:

@@ -3,7 +3,9 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -161,6 +163,36 @@ def test_parquet_takes_typed_columns(tmp_path: Path) -> None:
         ("1", "x", 4.0, 86400),
         ("2", "y", 5.0, 172800),
     ]
+
+
+def test_ids_of_64_bits_are_whole_numbers(tmp_path: Path) -> None:
+    ids = [1_400_000_000_000_000_001, 1_400_000_000_000_000_002]
+    frame = pd.DataFrame({"user": ids, "item": np.array(ids, "uint64") + 2**63, "rating": [1, 2]})
+    loaded = load(save(frame, tmp_path / "t.parquet"))
+    assert list(loaded.interactions["user"]) == list(map(str, ids))
+    assert list(loaded.interactions["item"]) == [str(each + 2**63) for each in ids]
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("a.jsonl", '{"user": "a", "item": "x\\ud83d", "rating": 1}'),
+        ("a.jsonl", '{"user": "a", "item": "x", "rating": 1' + "0" * 400 + "}"),
+        ("a.items.jsonl", '{"item": "x", "title": "Book \\uD83D"}'),
+        ("a.parquet", b"\xff\xfe"),
+    ],
+)
+def test_what_is_neither_text_nor_a_number_is_named_with_its_file(
+    tmp_path: Path, name: str, cell: Any
+) -> None:
+    if isinstance(cell, bytes):
+        table = save(pd.DataFrame({"user": [cell], "item": ["x"]}), tmp_path / name)
+    else:
+        table = tmp_path / "a.jsonl"
+        table.write_text('{"user": "a", "item": "x", "rating": 1}\n')
+        (tmp_path / name).write_text(f"{cell}\n")
+    with pytest.raises(DataError, match=f"{re.escape(name)}'"):
+        load(table)
 
 
 HEAD = "user,item,rating,timestamp\n"

@@ -9,6 +9,7 @@ from pytest_recsys_mt.gate.comparison import (
     Finding,
     _unknown,
     address,
+    bounds_of,
     compare,
     unknown_of,
 )
@@ -165,6 +166,17 @@ def test_any_of_many_is_called_regressed_at_most_as_often_as_declared() -> None:
         found = compare(olds, news, Policy(), 0.05)
         called += any(each.change == "regressed" for each in found)
     assert called <= 9  # 0.05 of 60 is 3; more than 9 would come by chance once in a thousand times
+
+
+def test_several_models_share_the_declared_rate() -> None:
+    old, new = row(noise(0) + 0.3), row(noise(1) + 0.5)
+    (alone,), (one_of_five,) = (compare([old], [new], Policy(), 0.05, models) for models in (1, 5))
+    assert alone.p_worse is not None
+    assert one_of_five.p_holm == min(1.0, 5 * alone.p_worse)
+    assert one_of_five.levels is not None
+    assert one_of_five.levels[0] == pytest.approx(0.01)
+    assert (alone.change, one_of_five.change) == ("regressed", "inconclusive")
+    assert "over 5 models and 1 verdicts" in bounds_of([one_of_five], 0.05, 5)
 
 
 def test_users_are_paired_by_name_whatever_their_order() -> None:

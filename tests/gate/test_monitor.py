@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.monitor import on_changes, on_values
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.gate.monitor import monitor
+from pytest_recsys_mt.gate.monitor import FIRST, _shares, monitor
 from pytest_recsys_mt.oracles.statistics.breaks import log_evidence
 from tests.gate.conftest import Run
 from tests.gate.nights import HIGH, LOW, MARGIN, drawn, night, row, write
@@ -113,7 +113,7 @@ def test_an_alarm_names_the_night_and_the_promise(tmp_path: Path, capsys: Told) 
 
 
 def test_facts_that_are_missing_or_others_stop_nothing(tmp_path: Path, capsys: Told) -> None:
-    odd = [{**each, "time": None, "calls": [], "digests": {}} for each in nights(1, 1)]
+    odd = [{**each, "time": None, "calls": [], "digests": {}} for each in nights(2, 0)]
     odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", margin="wide"))
     odd[1]["results"].append(row(drawn(3, 0.0), "\x1b[31mred\n", reach=[LOW, HIGH + 1], margin=9e9))
     status, told, _ = judged(capsys, *write(tmp_path, odd))
@@ -281,8 +281,26 @@ def test_a_family_is_corrected_by_holm() -> None:
         monitor([("1", night(1, *rows))], 0.05, change=False) for rows in ([worse], [worse, *calm])
     )
     assert family[0].p_values == alone.p_values
-    assert family[0].adjusted[0] == pytest.approx(min(1.0, 10 * alone.p_values[0]))
-    assert math.isclose(alone.adjusted[0], alone.p_values[0])
+    assert family[0].adjusted[0] == pytest.approx(min(1.0, 10 * alone.p_values[0] / FIRST))
+    assert math.isclose(alone.adjusted[0], alone.p_values[0] / FIRST)
+
+
+def test_an_alarm_stays_whatever_is_monitored_later() -> None:
+    documents = nights(4, 4)
+    before = monitor([(str(at), each) for at, each in enumerate(documents)], 0.05, change=False)
+    new = [row(drawn(9, 0.0), f"new {number}") for number in range(30)]
+    documents.append(night(9, row(drawn(9, 0.0)), row(drawn(9, 0.0), "calm"), *new))
+    after = monitor([(str(at), each) for at, each in enumerate(documents)], 0.05, change=False)
+    assert before[0].alarm is not None
+    assert after[0].alarm == before[0].alarm
+    assert after[0].adjusted[: len(before[0].adjusted)] == before[0].adjusted
+    assert [found.alarm for found in after[1:]] == [None] * 31
+
+
+def test_all_shares_of_alpha_are_at_most_one() -> None:
+    shares = _shares(range(50))
+    assert shares[0] == FIRST
+    assert 0.999 < sum(shares.values()) <= 1
 
 
 @pytest.mark.parametrize("why", ["unreadable", "unmeasured"])

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Asked, Context, Sample
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     at_least,
@@ -20,6 +21,27 @@ from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask, sides
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.1, 0.15, 0.2, 0.3, 0.35, 0.6, 0.7, 0.9])
+def test_rounding_decides_no_claim(limit: float) -> None:
+    exact = Score("own", lambda answer, asked, context: (limit, 0), span=(0, 1))
+    whole = replace(answers([["a", "b"]] * 400), context=replace(CONTEXT, deterministic=True))
+    everybody = _Whole(whole.asked, whole.context)
+    assert [at_least(everybody, exact, limit).status, at_most(everybody, exact, limit).status] == [
+        "holds"
+    ] * 2
+    dust = Score("own", lambda answer, asked, context: (1.1e-16, 0), span=(0, 1))
+    assert at_most(everybody, dust, 0.0).status == "holds"
+    assert at_most(whole, dust, 1e-12).status != "violated"
+
+
+class _Whole(FakeAnswers):
+    """All users of the data."""
+
+    def sample(self, users: int | None = None) -> Sample:
+        return replace(super().sample(users), complete=users is None or users >= len(self.asked))
+
 
 POPULARITY = {"a": 64, "b": 16, "c": 4, "d": 1, "new": 0}
 CONTEXT = Context(popularity=POPULARITY, items={name: Item(name) for name in POPULARITY})

@@ -59,6 +59,7 @@ def test_of_k_answers_all_must_be_sound() -> None:
         assert verdict.estimate == pytest.approx(1 - passes)
         assert f"pass^1 0.750, pass^{k} {passes:.3f}" in verdict.reason
         assert verdict.examples[0].source == tuple(bad)
+        assert verdict.oracle == f"no_repeats:{k}", "a record of another k is no baseline"
     assert no_repeats(answers, margin=0.9).estimate == 1
     with pytest.raises(
         OracleError, match=r"k=5 needs 5 answers .* there are 4; ask with --recsys-replicates=5"

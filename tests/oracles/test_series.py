@@ -1,6 +1,7 @@
 """Series of history lengths: monotonicity, the crossing point, and paired differences."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy.stats import ttest_rel
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import crossing_point, monotone, paired_difference
+from pytest_recsys_mt.oracles.monotone import _p_of_some
+from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 
@@ -54,6 +57,19 @@ def test_one_step_down_is_enough_and_it_is_the_one_shown() -> None:
     assert verdict.estimate == pytest.approx(0.3, abs=0.1)  # of the users asked until it was clear
     assert verdict.p_value is not None
     assert verdict.p_value <= 0.05
+
+
+def test_users_whom_some_steps_cannot_serve_are_in_no_shared_bet() -> None:
+    # The first step serves every second user; in the next one these lose, and the others gain as much.
+    users = [f"u{at}" for at in range(200)]
+    step = partial(Verdict, "inconclusive", "monotone:ndcg@10", reach=(-1.0, 1.0), margin=0.05)
+    first = step("r", p_value=0.4, per_user=dict.fromkeys(users[::2], 0.0))
+    losses = {user: -0.2 if at % 2 else 0.3 for at, user in enumerate(users)}
+    second = step("s", p_value=0.4, per_user=losses)
+    assert _p_of_some([first, second]) == pytest.approx(0.8)
+    early = step("r", p_value=0.4, per_user=dict.fromkeys(users[:50], 0.0))
+    assert _p_of_some([early, second]) == pytest.approx(1, abs=0.6)
+    assert _p_of_some([early, second]) != pytest.approx(0.8), "the first ones of the same order"
 
 
 def test_the_p_values_of_the_steps_are_corrected() -> None:

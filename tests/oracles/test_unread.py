@@ -13,6 +13,7 @@ import pytest
 from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
 from pytest_recsys_mt.oracles import Score
+from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles import test_measures
@@ -78,6 +79,16 @@ def said(
         )
         asked.append(replace(each, answers=answers))
     return Partly(asked, replace(KNOWN, deterministic=replicates == 1), label)
+
+
+def test_an_answer_that_cannot_be_read_twice_has_not_changed() -> None:
+    read, refused = ask([[["a", "b"]], [[]]])
+    refused = replace(refused, answers=(Recommendation(()),))
+    once = Pairs((read,), (read,), unread=((refused, refused),))
+    assert twice(once, once)[1] == 0
+    now_read = replace(refused, answers=read.answers)
+    assert twice(once, Pairs((read, now_read), (read, now_read)))[1] == 1
+    assert twice(Pairs((read, now_read), (read, now_read)), once)[1] == 1
 
 
 def chosen(unread: float, complete: int | None, shift: int = 0) -> Choices:

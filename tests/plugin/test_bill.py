@@ -136,7 +136,8 @@ def test_the_rows_name_who_asked_and_why(
     for model, count in asked(project).items():
         assert sum(row["attempts"] for row in rows(calls, model)) == count, model
     for model in ("models.py:Chat", "models.py:Other"):
-        of = {(row["suite"], row["purpose"]): row for row in rows(calls, model)}
+        # Suites of two workers are asked apart, so some users are asked again at the end.
+        of = {(row["suite"], row["purpose"]): row for row in rows(calls, model) if row["suite"]}
         assert of.keys() - {("late", "retry")} == {
             ("early", "source"), ("early", "follow-up"), ("early", "request"), ("early", "question"),
             ("early", "retry"), ("late", "follow-up"), 

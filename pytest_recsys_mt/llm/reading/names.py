@@ -3,8 +3,10 @@ things the first of `ROLES`.
 """
 
 import re
+import tomllib
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 Role = Literal[
     "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
@@ -20,92 +22,16 @@ Role = Literal[
 ASIDE: frozenset[Role] = frozenset(("avoid", "reasons", "draft", "history"))
 """What is never the answer."""
 
-_WORDS: dict[Role, tuple[str, str]] = {
-    # Words between spaces, and parts of words in scripts that write without spaces.
-    "avoid": (
-        (
-            r"not(?: \w+){0,2} (?:recommend\w*|suit\w*|chosen|included?|selected|fit|good|match\w*|ranked|picked|relevant)|"
-            r"do(?:es)?n't|didn't|do not|did not|does not|never|avoid\w*|exclu\w+|reject\w*|discard\w*|skip\w*|unsuitable|least|worst|omit\w*|left out|"
-            r"removed?|dislike[ds]?|eliminated|ruled out|filtered|honou?rable|mentions?|bottom|out of stock|unavailable|bad|leave out|non|runners?.up|bonus|backups?|"
-            r"alternat\w+|close calls?|weakest|nicht|keine|vermeide\w*|ausgeschlossen\w*|pas|éviter|exclus?|"
-            r"evitar|excluid\w+|descartad\w+|não|evitare|esclus\w+|niet|не|исключ\w+|избега\w+|لا|नहीं"
-        ),
-        "不推荐|不建议|排除|避免|おすすめしない|除外|추천하지 않|제외",
-    ),
-    "reasons": (
-        (
-            r"reason\w*|rationale\w*|analys[ie]s|thoughts?|thinking|explanations?|explained|justifications?|notes?|observations?|"
-            r"criteria|considerations|preferences|steps?|themes?|patterns?|insights?|tastes?|summary|genres?|approach|"
-            r"method\w*|constraints?|evidence|why|begründung\w*|gründe|analyse|raisons?|raisonnement|explication\w*|"
-            r"razones|razonamiento|análisis|explicación|razões|motivos|análise|motivi|ragion\w+|analisi|"
-            r"redenen|причин\w+|обоснован\w+|рассужден\w+|анализ|أسباب|السبب|تحليل|कारण|विश्लेषण"
-        ),
-        "理由|原因|分析|说明|解释|理屈|説明|이유|분석|설명",
-    ),
-    "draft": (
-        (
-            r"drafts?|initial\w*|preliminary|tentative\w*|first pass|first attempt|first thoughts?|rough|brainstorm\w*|provisional|"
-            r"shortlist\w*|longlist\w*|entwurf|vorläufig\w*|brouillon|provisoire|préliminaire|borrador|inicial\w*|preliminar\w*|"
-            r"previously \w+|earlier|rascunho|bozza|inizial\w+|voorlopig\w*|черновик\w*|предварительн\w+|مسودة|أولي\w*|मसौदा|प्रारंभिक"
-        ),
-        "草稿|初步|初稿|暂定|下書き|仮の|草案|초안|예비",
-    ),
-    "final": (
-        (
-            r"final\w*|revised|corrected|corrections?|updated|conclusion|answers?|definitive|refined|re-?ranked|re-?ranking|"
-            r"endgültig\w*|antwort|schluss\w*|définiti\w+|réponse|definitiv\w+|respuesta|resposta|risposta|uiteindelijke|"
-            r"antwoord|итог\w*|окончательн\w+|ответ|النهائي\w*|الإجابة|अंतिम|उत्तर"
-        ),
-        "最终|最終|最后|答案|回答|答え|최종|정답",
-    ),
-    "ranking": (
-        (
-            r"rank\w*|ordered|order|sorted|recommend\w*|suggest\w*|top|best|picks?|picked|selections?|selected|outputs?|response|"
-            r"says?|said|results?|predictions?|predicted|might|may|should|would|will|next|watchlist|playlist|rang\w*|reihenfolge|empfehl\w+|"
-            r"empfohlen\w*|vorschl\w+|classement|recommand\w+|suggér\w+|clasificación|recom[ei]\w+|sugier\w+|sugerencias|"
-            r"classificação|sugest\w+|sugiro|classifica|consigli\w*|raccomand\w+|aanbevel\w+|ranglijst|рейтинг|рекоменд\w+|"
-            r"совету\w+|ترتيب|الترتيب|توصيات|التوصيات|رेंकिंग|रैंकिंग|सिफ़ारिशें|सिफारिशें|सुझाव|क्रम"
-        ),
-        "排名|排序|推荐|推薦|建议|ランキング|順位|順番|おすすめ|お勧め|순위|랭킹|추천",
-    ),
-    "history": (
-        (
-            r"history|watched|rated|seen|liked|loved|enjoyed|read|bought|own|owned|owns|already|library|cart|collection|purchased|owned|played|profile|past|previous\w*|verlauf|"
-            r"gesehen\w*|historique|vus?|regardés?|historial|vist[ao]s|histórico|assistid\w+|cronologia|viste|gezien|"
-            r"истори\w+|просмотренн\w+|سجل|शاهدها|इतिहास|देखी"
-        ),
-        "历史|看过|已看|履歴|視聴済み|기록|시청한|본",
-    ),
-    "more": (
-        (
-            r"also|more|additional\w*|another|others?|further|extra|and|außerdem|weitere|aussi|autres?|también|más|otras?|também|"
-            r"mais|outr[ao]s|anche|altr[ei]|также|ещё|أيضا|भी"
-        ),
-        "还有|另外|他に|また|그리고|또한",
-    ),
-    "scores": (
-        (
-            r"scor\w+|relevance|ratings?|probabilit\w+|similarit\w+|weights?|points?|match|bewertung\w*|punkte|notes|puntuacion\w*|"
-            r"puntos|pontuaç\w+|punteggi\w*|оценк\w+|баллы|نقاط|अंक"
-        ),
-        "评分|得分|分数|スコア|得点|점수|평점",
-    ),
-    "candidates": (
-        (
-            r"candidates?|options?|given|offered|available|inputs?|provided|catalogue|catalog|pool|considered|listed|kandidat\w*|"
-            r"optionen|gegeben\w*|candidat\w+|opciones|opções|opzioni|dadas|dati|кандидат\w+|вариант\w+|المرشح\w*|الخيارات|"
-            r"उम्मीदवार|विकल्प"
-        ),
-        "候选|候補|选项|選択肢|후보|선택지",
-    ),
-}  # fmt: skip
 
-ROLES = tuple(_WORDS)
-
+_WORDS: dict[Any, Any] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
+)
 _PATTERNS: dict[Role, re.Pattern[str]] = {
-    role: re.compile(rf"(?<!\w)(?:{words})(?!\w)|{parts}")
-    for role, (words, parts) in _WORDS.items()
+    role: re.compile(rf"(?<!\w)(?:{'|'.join(said['words'])})(?!\w)|{said['parts']}")
+    for role, said in _WORDS.items()
 }
+
+ROLES = tuple(_PATTERNS)
 
 _FOLLOWS = re.compile(
     r"\b(?:based on|given|from|for|according to|among|out of|of|by|because|since|with|in|using|basierend|für|von|aus|selon|pour|"

@@ -5,6 +5,7 @@ and line.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -226,9 +227,14 @@ def summary(path: Path, dataset: Dataset) -> str:
     times = f"until {last}" if last else "in the order of the file"
     if first:
         times = f"from {first} to {last}"
+    titles = Counter(item.label for item in dataset.items.values())
+    alike = sum(items for items in titles.values() if items > 1)
+    told = (
+        f"; {alike:,} items have the title of another, and a language model cannot tell them apart"
+    )
     return (
         f"{path.name} has {frame['user'].nunique():,} users, {len(dataset.items):,} items and {len(frame):,} "
-        f"interactions, {times}; {ratings}, on the scale {scale.low:g} to {scale.high:g}"
+        f"interactions, {times}; {ratings}, on the scale {scale.low:g} to {scale.high:g}{told * bool(alike)}"
     )
 
 

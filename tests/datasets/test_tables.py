@@ -393,6 +393,19 @@ def test_options_that_cannot_be_followed_are_named(
     assert "Traceback" not in str(caught.value)
 
 
+def test_items_that_share_a_title_are_counted(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "t.csv": "user,item\na,x\na,y\nb,z\n",
+            "items.csv": "item,title\nx,Twin\ny,Twin\nz,Other\n",
+        },
+    )
+    said: list[str] = []
+    load(tmp_path / "t.csv", told=said.append)
+    assert any("2 items have the title of another" in each for each in said)
+
+
 def test_a_catalogue_is_named_and_must_fit(tmp_path: Path) -> None:
     catalogue = "id,title,genres,year\nx,Heat,\"['Crime', 'Drama']\",15.12.1995\n"
     write(

@@ -174,6 +174,13 @@ def test_offered_items_come_first() -> None:
     assert INDEX.find("King Kong", 1933) == CATALOGUE["kong33"]
 
 
+@given(st.permutations([Item(f"t{at}", "Twin", None, {}) for at in range(5)]))
+def test_of_items_with_one_title_the_same_is_named_in_any_order(offered: list[Item]) -> None:
+    found = INDEX.scope(tuple(offered)).find("Twin", None)
+    assert found is not None
+    assert found.id == "t0"
+
+
 def test_lenience_grows_with_what_was_offered() -> None:
     assert INDEX.find("Matrix") is None
     assert INDEX.find("Matrix", offered=items("matrix", "heat")) == CATALOGUE["matrix"]

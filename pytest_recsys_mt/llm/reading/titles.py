@@ -363,7 +363,14 @@ class TitleIndex:
         A name by which one of `offered` was `shown` in place of its title counts only as a whole,
         and only if it belongs to one item and is no title of another in the request.
         """
-        near = [_Group(offered, closed=True), _Group(history, closed=True)]
+        # Of items with one label the same is named, whatever the order of the candidates.
+        first = offered
+        if len({item.label for item in offered}) < len(offered):
+            turns: dict[str, list[Item]] = {}
+            for item in sorted(offered, key=lambda item: item.id, reverse=True):
+                turns.setdefault(item.label, []).append(item)
+            first = [turns[item.label].pop() for item in offered]
+        near = [_Group(first, closed=True), _Group(history, closed=True)]
         return Scope([*near, self._catalogue], _copies(offered, shown, near))
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:

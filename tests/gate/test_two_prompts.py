@@ -59,6 +59,27 @@ def test_the_gate_says_which_prompts_it_compares(
     result.stdout.fnmatch_lines(["*writer.py:Writer against writer.py:Writer (--recsys-prompt*"])
 
 
+@pytest.mark.parametrize("first", [(), ("--recsys-prompt=person",)])
+def test_a_leaderboard_compares_two_prompts_on_one_line(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str], first: tuple[str, ...]
+) -> None:
+    relation = TEST.replace(
+        "def test_complete(recsys)",
+        "@pytest.mark.parametrize('k', [5])\ndef test_complete(recsys, k)",
+    )
+    pytester.makepyfile(writer=WRITER, test_it=f"import pytest\n{relation}")
+    for name, given in (("a", first), ("b", ("--recsys-prompt=wok",))):
+        pytester.runpytest_inprocess(
+            "-p", "no:cacheprovider", "--recsys-model=writer.py:Writer", "--recsys-users=60", "--recsys-k=5",
+            "--recsys-shrink=0", "--recsys-keep=baseline", f"--recsys-json={name}.json", *given,
+        )  # fmt: skip
+    capsys.readouterr()
+    assert main(["leaderboard", "a.json", "b.json"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 of 1 pairs of values were compared" in shown
+    assert "writer.py-Writer" not in shown
+
+
 def test_a_leaderboard_has_a_column_for_each_prompt(
     runs: tuple[Path, dict[str, Any], pytest.RunResult],
     monkeypatch: pytest.MonkeyPatch,

@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, is_number, prompts_of
-from pytest_recsys_mt.gate.comparison import compare, keyed
+from pytest_recsys_mt.gate.comparison import address, compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row, detail_of, grouped, measured
 from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
@@ -167,7 +167,9 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
             _refuse_other_questions(pool, name, model, record)
             pool.origin[called] = (name, record, model)
             pool.rows[called] = [
-                {**row, "model": called} for row in record["results"] if row["model"] == model
+                {**row, "model": called, "nodeid": address(row)}
+                for row in record["results"]
+                if row["model"] == model
             ]
     return list(pools.values())
 

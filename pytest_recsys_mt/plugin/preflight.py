@@ -178,16 +178,22 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
         if settings.data in NAMES and config.getoption("dist", "no") != "no":
             with named("data", settings.data):  # here, not once per worker
                 obtained(settings.data)
-    if config.getoption("recsys_prompt") is not None and settings.prompt is not None:
-        from pytest_recsys_mt.llm.prompts import template
-
-        with named("prompt", settings.prompt):
-            template(settings.prompt)
+    if config.getoption("recsys_prompt") is not None:
+        check_prompt(settings)
     if settings.prompts is not None:
         from pytest_recsys_mt.llm.prompts import own_templates
 
         with named("prompts", str(settings.prompts)):
             own_templates(settings.prompts)
+
+
+def check_prompt(settings: Settings) -> None:
+    """Check that the prompt exists."""
+    from pytest_recsys_mt.llm.prompts import template
+
+    if settings.prompt is not None:
+        with named("prompt", settings.prompt):
+            template(settings.prompt)
 
 
 def require_key(settings: Settings, spec: str, recommender: object) -> None:
@@ -234,6 +240,7 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
         with named("model", shown(spec)):
             identity_of(run.roster.recommender(spec))
             require_key(settings, spec, run.roster.recommender(spec))
+    check_prompt(settings)
     with named("data", settings.data):
         run.dataset  # noqa: B018 - what it takes to have it is the check
     try:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import sys
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from pytest_recsys_mt.gate.document import Row
@@ -34,37 +36,8 @@ def _terms(**texts: str) -> Mapping[str, Entry]:
 
 
 TERMS = _terms(
-    relation="No test can say which items are right for a user. A relation changes the request in a known way and "
-    "promises how the two answers must relate: they stay the same, say, when only the rating scale changes.",
-    source="The answer to the original request. The answer to the changed request is the follow-up.",
-    effect="How far a user's answers are from the promise, averaged over users.",
-    margin="How large an effect is still no violation. It is declared before the run.",
-    floor="The noise floor: how far the recommender agrees with itself when it is asked the same request again. A loss "
-    "of agreement counts only beyond this noise.",
-    alpha="The declared error rate: each claim (holds, violated) is wrong with at most this probability.",
-    interval="Each end is a bound that is wrong with the declared error rate (alpha) at most.",
-    holds="The whole interval is on the side of the limit that the promise allows.",
-    vacuous="The promise is kept because the recommender does not read what the relation changes: a relation that "
-    "changes it as far as possible does not move its answers either. So the verdict says nothing.",
-    violated="The whole interval is on the wrong side of the limit.",
-    inconclusive="The limit lies within the interval: neither a kept nor a broken promise is shown. More users "
-    "settle it.",
-    known="A violation that the test expects (expect_violated), or that recsys.toml knows.",
-    fixed="The test expects a violation that is gone. Remove the expectation.",
-    not_applicable="The test needs something that the recommender does not have, such as a prompt. It says nothing "
-    "about the recommender.",
-    approximate="No proof keeps these bounds to the declared error rate; it was measured how often they miss.",
-    p="The probability of numbers as bad as these, if the promise were kept.",
-    holm="Of many claims, some look significant by chance. Holm's correction keeps the probability of any false "
-    "violation in the whole run below alpha.",
-    bh="Benjamini and Hochberg's correction keeps the share of false claims among those listed below alpha.",
-    betting="How claims are made: a bet against the promise multiplies its capital by what each user's answer pays. "
-    "If the promise is kept, the capital reaches 1/alpha in at most a share alpha of all runs, however many users are "
-    "asked and whenever asking ends.",
-    gate="Decides whether a release may go ahead, from all verdicts of the run and the rules of recsys.toml.",
-    hallucinated="⚠ marks an entry that should not be in the answer: invented, not offered, named twice, or already "
-    "in the history.",
-)  # fmt: skip
+    **tomllib.loads(Path(__file__).with_name("glossary.toml").read_text(encoding="utf-8"))
+)
 """The words of every report, the first ones to read first."""
 
 

@@ -80,8 +80,11 @@ def test_the_word_is_a_word(table: Path) -> None:
         load(f"{table}?thing=two\nlines")
 
 
-def test_plurals_are_regular() -> None:
-    words = ("book", "story", "toy", "dish", "box", "news article")
+def test_plurals_are_those_of_things() -> None:
+    words = (
+        "book", "story", "toy", "dish", "box", "news article", "person", "bus", "class", "news", "TV series", "movies",
+    )  # fmt: skip
     assert [plural(each) for each in words] == [
-        "books", "stories", "toys", "dishes", "boxes", "news articles",
+        "books", "stories", "toys", "dishes", "boxes", "news articles", "people", "buses", "classes", "news",
+        "TV series", "movies",
     ]  # fmt: skip

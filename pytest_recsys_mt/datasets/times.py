@@ -72,6 +72,14 @@ def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[
 
 
 def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
+    zoned = (
+        texts.str.contains(r"[T ]\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$") if form == ISO else texts.isna()
+    )
+    if zoned.any() and not zoned.all():
+        # Apart: pandas 2 gives a time without a zone that of the row before it.
+        parts = [_parsed(texts[zoned], form), _parsed(texts[~zoned], form)]
+        whole: pd.Series[Any] = pd.concat(parts).sort_index()
+        return whole
     try:
         return pd.to_datetime(texts, format=form, utc=True, errors="coerce")
     except ValueError as problem:

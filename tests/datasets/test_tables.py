@@ -56,7 +56,9 @@ def interactions(draw: st.DrawFn) -> pd.DataFrame:
 def test_a_saved_table_loads_as_it_was(tmp_path: Path, suffix: str, frame: pd.DataFrame) -> None:
     loaded = rows(load(save(frame, tmp_path / f"shop{suffix}")))
     expected = frame.sort_values(["user", "timestamp", "item"]).itertuples(index=False, name=None)
-    assert loaded == list(expected)
+    for one, other in zip(loaded, expected, strict=True):
+        assert (*one[:2], one[3]) == (*other[:2], other[3])
+        assert one[2] == pytest.approx(other[2], rel=1e-12)  # pandas 2 reads to fewer digits
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pytest_recsys_mt.lrworld.question_texts import prompt
 from pytest_recsys_mt.lrworld.worlds import questions_for
 from pytest_recsys_mt.requests import Completion, Prompt, Request
 from pytest_recsys_mt.wording import plural
+from tests.extras import need
 
 DESCRIPTION = """
 thing = "story"
@@ -63,6 +64,7 @@ def test_a_template_of_ones_own_has_the_word_where_it_wants(table: Path, tmp_pat
 
 
 def test_a_question_has_the_word_of_the_data(table: Path) -> None:
+    need("torch")
     measure = next(each for each in MEASURES if each.name == "user_to_items")
     question = questions_for(measure, load(f"{table}?thing=book"), 5, 0)[0]
     text = prompt(question).messages[0].content

@@ -122,7 +122,8 @@ def test_a_reader_of_the_last_three_is_shown_on_the_smallest_profile(check: Any)
     # few remain depends on what Hypothesis has tried before.
     result, _ = check("LastThree")
     result.assert_outcomes(failed=1)
-    assert re.fullmatch(r"4 [2-4] 1 \{1\.0\}", shown(result))
+    # The oldest Hypothesis leaves one rating more.
+    assert re.fullmatch(r"4 [2-4] 1 \{1\.0(, \d\.0)?\}", shown(result))
     replayed, calls = check("LastThree", "--recsys-mode=replay")
     replayed.assert_outcomes(failed=1)
     assert shown(replayed) == shown(result)
@@ -133,7 +134,7 @@ def test_an_unseeded_recommender_has_one_outcome_an_example(check: Any) -> None:
     result, _ = check("Moody")
     result.assert_outcomes(failed=1)
     result.stdout.no_fnmatch_line("*[Ff]laky*")
-    assert shown(result).startswith("2 2 1")
+    assert shown(result).startswith("2 2 ")
 
 
 def test_a_call_that_failed_is_no_empty_answer(check: Any) -> None:

@@ -193,9 +193,9 @@ class Runs:
         if name not in (BASELINE, "plan"):
             environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())
         command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
-        record = f"--recsys-json={self._path(name, 'json').absolute()}"
+        record = [f"--recsys-json={self._path(name, 'json').absolute()}", "--recsys-keep=no"]
         return subprocess.run(
-            [*command, *further, record], env=environment, check=False, **streams
+            [*command, *further, *record], env=environment, check=False, **streams
         ).returncode
 
     def _path(self, name: str, ending: str) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.baseline import counterpart, differences, prompts_of, rows_of
+from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.document import (
     Changed,
@@ -240,7 +240,8 @@ class Gate:
         except PolicyError as error:
             reasons.append(str(error))
         then, now = rows_of(old, against), rows_of(new, model)
-        other = prompts_of(old) if where and prompts_of(old) != prompts_of(new) else ""
+        differ = bool(where) and prompts_of(old) != prompts_of(new)
+        other = (prompts_of(old) or f"without {PROMPTS[0]}") if differ else ""
         findings = [] if reasons else compare(then, now, self.policy, self.alpha, models)
         return {
             "model": model,

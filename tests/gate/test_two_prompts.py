@@ -80,6 +80,23 @@ def test_a_leaderboard_compares_two_prompts_on_one_line(
     assert "writer.py-Writer" not in shown
 
 
+def test_the_gate_says_that_the_baseline_had_no_prompt_of_its_own(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(writer=WRITER, test_it=TEST)
+    options = (
+        "-p", "no:cacheprovider", "--recsys-model=writer.py:Writer", "--recsys-users=60", "--recsys-k=5",
+        "--recsys-shrink=0",
+    )  # fmt: skip
+    pytester.runpytest_inprocess(*options, "--recsys-keep=baseline", "--recsys-json=default.json")
+    done = pytester.runpytest_inprocess(
+        *options, "--recsys-prompt=wok", "--recsys-baseline=default.json", "--recsys-json=wok.json"
+    )
+    (comparison,) = record_of(pytester.path / "wok.json")["gate"]["comparisons"]
+    assert comparison["against"] == "writer.py:Writer (without --recsys-prompt)"
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+
+
 def test_a_leaderboard_has_a_column_for_each_prompt(
     runs: tuple[Path, dict[str, Any], pytest.RunResult],
     monkeypatch: pytest.MonkeyPatch,

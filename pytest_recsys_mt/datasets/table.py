@@ -18,7 +18,7 @@ from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
-from pytest_recsys_mt.datasets.rows import Rows, normal
+from pytest_recsys_mt.datasets.rows import normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.requests import Scale
 
@@ -135,7 +135,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
     _check(path, part)
     rows, _ = interactions([path], part, path.parent, told)
     scale = _scale(wanted) if wanted else usual_scale(rows)
-    _tell_what_is_not_read(headers(path, part), part, rows, told)
+    _tell_what_is_not_read(headers(path, part), part, told)
     beside_it = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
     if beside_it is None:
         items = named_by_ids(rows, told)
@@ -167,17 +167,15 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(f"{str(path)!r} has names for its columns, so leave columns= out")
 
 
-def _tell_what_is_not_read(header: Sequence[str], part: Part, rows: Rows, told: Told) -> None:
+def _tell_what_is_not_read(header: Sequence[str], part: Part, told: Told) -> None:
     """Tell of columns that may be meant as the ratings or the times, if there are none."""
     if part.columns:
         return
-    rated = rows.frame["rating"].nunique() > 1
-    timed = rows.frame["timestamp"].max() >= len(rows.frame)
-    for meaning, known, words in (
-        ("rating", rated, (*COUNTS, *LIKE_RATINGS)),
-        ("time", timed, LIKE_TIMES),
-    ):
+    names = set(map(normal, header))
+    for meaning, words in (("rating", (*COUNTS, *LIKE_RATINGS)), ("time", LIKE_TIMES)):
         near = [each for each in header if any(word in normal(each) for word in words)]
+        usual = INTERACTIONS[meaning]
+        known = part.named.get(meaning, usual) != usual or not names.isdisjoint(usual)
         if near and not known and near[0] not in (part.named.get("user"), part.named.get("item")):
             told(
                 f"no column is the {meaning}; {near[0]!r} is not read, unless '?{meaning}={near[0]}' stands behind "

@@ -395,6 +395,13 @@ def test_options_that_cannot_be_followed_are_named(
     assert "Traceback" not in str(caught.value)
 
 
+def test_a_column_of_equal_values_is_read(tmp_path: Path) -> None:
+    write(tmp_path, {"t.csv": "user,item,rating,timestamp\na,x,0,0\na,y,0,0\n"})
+    said: list[str] = []
+    load(tmp_path / "t.csv", told=said.append)
+    assert not any("is not read" in each for each in said)
+
+
 def test_items_that_share_a_title_are_counted(tmp_path: Path) -> None:
     write(
         tmp_path,

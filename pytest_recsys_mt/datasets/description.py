@@ -28,6 +28,7 @@ Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``ta
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 import tomllib
 from collections.abc import Container, Mapping, Sequence
@@ -148,7 +149,9 @@ class Part:
         """Whether a file begins as the part says."""
         if not self.first_line:
             return True
-        with opened(path) as stream:
+        line = ""
+        # A damaged file stops those who name it, not those who name its neighbour.
+        with contextlib.suppress(DataError), opened(path) as stream:
             line = stream.readline(1 << 16).decode(self.encoding, "replace")
         return re.match(self.first_line, line) is not None
 

@@ -395,6 +395,13 @@ def test_options_that_cannot_be_followed_are_named(
     assert "Traceback" not in str(caught.value)
 
 
+def test_a_damaged_neighbour_is_nobody_s_business(tmp_path: Path) -> None:
+    write(tmp_path, {"good.csv": "user,item\na,x\n", "old.csv.gz": "no gzip at all"})
+    assert len(load(tmp_path / "good.csv").items) == 1
+    with pytest.raises(DataError, match=r"old\.csv\.gz': the file is damaged"):
+        load(tmp_path / "old.csv.gz")
+
+
 def test_a_column_of_equal_values_is_read(tmp_path: Path) -> None:
     write(tmp_path, {"t.csv": "user,item,rating,timestamp\na,x,0,0\na,y,0,0\n"})
     said: list[str] = []

@@ -284,9 +284,9 @@ def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answe
         if offered is None:
             known = request.known.union(request.seen)
             offered = tuple(item for item in catalogue if item.id not in known)
-        first = number % max(len(offered), 1)
-        around = (*offered[first:], *offered[:first])
-        return {"items": [item.id for item in around[: request.k]]}
+        # Drawn: lists that are equal would be fewer questions to a judge than real ones can be.
+        chosen = random.Random(number).sample(offered, min(request.k, len(offered)))
+        return {"items": [item.id for item in chosen]}
     if prompt is not None and prompt.choices:
         return {"text": prompt.choices[number % len(prompt.choices)], "finish_reason": "stop"}
     if prompt is not None and prompt.schema is not None:

@@ -6,11 +6,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.plugin import interruptions
+from pytest_recsys_mt.plugin.interruptions import Interruptions
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
 
@@ -26,6 +29,25 @@ def tell(process: subprocess.Popen[str], how: str) -> None:
     for _ in range(5 if how == "five Ctrl-C" else 1):
         os.killpg(process.pid, number)
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("worker", [False, True])
+def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, worker: bool
+) -> None:
+    taken, ended = Interruptions(worker=worker), list[int]()
+    monkeypatch.setattr(signal, "raise_signal", ended.append)
+    # Pressed thrice within a moment is pressed once.
+    moments = [0.0, 0.5, 1.0, 10.0, 10.5, 20.0]
+    clock = SimpleNamespace(monotonic=lambda: moments.pop(0))
+    monkeypatch.setattr(interruptions, "time", clock)
+    with pytest.raises(KeyboardInterrupt):
+        taken._take(signal.SIGINT, None)
+    for _ in range(4):
+        taken._take(signal.SIGINT, None)
+    assert ended == []
+    taken._take(signal.SIGINT, None)
+    assert ended == [signal.SIGINT] * (not worker)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")

@@ -155,7 +155,8 @@ def test_old_runs_make_room_and_baselines_stay(
     store.accept()
     left = store.folder / ".new-killed"
     left.mkdir()
-    os.utime(left, (time.time() - 2 * DAY,) * 2)
+    long_ago = time.time() - 2 * DAY
+    os.utime(left, (long_ago, long_ago))
     assert [kept(tmp_path, document) for _ in range(4)] == [2, 3, 4, 5]
     assert [each.number for each in store.runs()] == [1, 3, 4, 5]
     assert not left.exists()

@@ -184,11 +184,11 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
 
 
 def _kept(mean: float, claim: Claim) -> float:
-    """A mean that is known; at a limit it keeps the promise."""
+    """In place of a mean that is known: beside a limit that it equals, where the promise is kept."""
     least, most = claim.allowed
     if least < most and abs(mean - most) <= TIE:
         return most - 2 * TIE
-    return least + 2 * TIE if least < most and abs(mean - least) <= TIE else float(mean)
+    return least + 2 * TIE if least < most and abs(mean - least) <= TIE else mean
 
 
 def _failures(seen: Seen, *, told: bool) -> list[str]:
@@ -226,7 +226,8 @@ def _judged(
     exact = seen.tally.complete and context.deterministic and effects.mean is None
     if exact and not (effects.unmeasured or seen.groups):
         # Nobody is left to draw, and nothing varies: the mean of all is what it is.
-        effects = dataclasses.replace(effects, mean=Certain(_kept(effects.effect.mean(), claim)))
+        known = float(effects.effect.mean())
+        effects = dataclasses.replace(effects, mean=Certain(known, _kept(known, claim)))
         seen = dataclasses.replace(seen, effects=effects)
     family = seen.family(claim, alpha)
     if family.statuses[0] == "holds":

@@ -111,10 +111,11 @@ TIE = 1e-9
 
 
 class Certain(Mean):
-    """A mean that is known, such as the self-agreement of a deterministic recommender."""
+    """A mean that is known, such as the self-agreement of a deterministic recommender; `judged` in its place, if given."""
 
-    def __init__(self, value: float) -> None:
+    def __init__(self, value: float, judged: float | None = None) -> None:
         self.estimate = value
+        self._judged = value if judged is None else judged
 
     def lower(self, alpha: float) -> float:
         return self.estimate
@@ -123,7 +124,7 @@ class Certain(Mean):
         return self.estimate
 
     def p_at_most(self, value: float) -> float:
-        return 1.0 if self.estimate <= value + TIE else 0.0
+        return 1.0 if self._judged <= value + TIE else 0.0
 
     def p_at_least(self, value: float) -> float:
-        return 1.0 if self.estimate >= value - TIE else 0.0
+        return 1.0 if self._judged >= value - TIE else 0.0

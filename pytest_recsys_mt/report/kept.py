@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.store import Kept, Store
 from pytest_recsys_mt.sanitize import one_line
 
@@ -24,8 +25,12 @@ def runs(folder: Path) -> Iterator[str]:
 
 def accept(folder: Path, number: int | None) -> str:
     """Make a run a baseline, and say of what."""
-    kept = Store.around(folder).accept(number)
-    return f"run {kept.number} is the baseline of {_models(kept)} now; compare with it by: pytest ... --recsys-baseline"
+    store = Store.around(folder)
+    try:
+        kept = store.accept(number)
+    except OSError as error:
+        raise DataError(f"{str(store.folder)!r} cannot be written: {error}") from error
+    return f"run {kept.number} is the baseline of {_models(kept)} now: pytest ... --recsys-baseline"
 
 
 def _lines(kept: Kept) -> Iterator[str]:

@@ -143,6 +143,10 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
         with pytest.raises(PolicyError, match=why):
             Store.of(pytester.path).accept(number)
     assert Store.of(pytester.path).accept(4).number == 4
+    (runs / "lock").unlink()
+    (runs / "lock").mkdir()
+    assert main(["runs", "accept"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_old_runs_make_room_and_baselines_stay(

@@ -32,7 +32,9 @@ def test_rounding_decides_no_claim(limit: float) -> None:
         "holds"
     ] * 2
     dust = Score("own", lambda answer, asked, context: (1.1e-16, 0), span=(0, 1))
-    assert at_most(everybody, dust, 0.0).status == "holds"
+    verdict = at_most(everybody, dust, 0.0)
+    assert verdict.status == "holds"
+    assert verdict.value == pytest.approx(1.1e-16, rel=0.01)
     assert at_most(whole, dust, 1e-12).status != "violated"
 
 

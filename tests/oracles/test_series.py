@@ -68,7 +68,6 @@ def test_users_whom_some_steps_cannot_serve_are_in_no_shared_bet() -> None:
     second = step("s", p_value=0.4, per_user=losses)
     assert _p_of_some([first, second]) == pytest.approx(0.8)
     early = step("r", p_value=0.4, per_user=dict.fromkeys(users[:50], 0.0))
-    assert _p_of_some([early, second]) == pytest.approx(1, abs=0.6)
     assert _p_of_some([early, second]) != pytest.approx(0.8), "the first ones of the same order"
 
 

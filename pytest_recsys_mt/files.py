@@ -29,6 +29,9 @@ ROOT = 0
 TEMPORARY = Path(tempfile.gettempdir(), f"pytest-recsys-mt-{getattr(os, 'getuid', int)()}")
 """Where a user's answers are kept who has no home to write to."""
 
+RUNS = Path(".recsys", "runs")
+"""Where runs are kept, in the root folder."""
+
 MOST_TEXT = 1 << 20
 """The most bytes of a file that a person writes, such as a policy."""
 

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
@@ -75,9 +77,16 @@ def may_shrink(verdict: Verdict) -> bool:
 
 
 def smallest(
-    recsys: Recsys, verdict: Verdict, limit: int, seconds: float = math.inf
+    recsys: Recsys,
+    verdict: Verdict,
+    limit: int,
+    seconds: float = math.inf,
+    earlier: Mapping[str, Any] | None = None,
 ) -> Counterexample | None:
     """Minimise the request of the user with the largest effect of a violated verdict.
+
+    The smallest request of an `earlier` run, as its record has it, is tried first. While it shows the violation, the
+    example stays the same one.
 
     The search reduces the history first, then the candidates (and `k` with them), in turn until
     neither shrinks further; it keeps at least one item of each. Calls are numbered as in the test,
@@ -89,7 +98,7 @@ def smallest(
         The smallest request found within the limit; None if the user alone does not show the
         violation, as in a test that asks under another design, or not again in fresh answers.
     """
-    return _Search(recsys, verdict).run(limit, seconds)
+    return _Search(recsys, verdict).run(limit, seconds, earlier)
 
 
 class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
@@ -159,33 +168,39 @@ class _Search:
         self._until = math.inf
         self._best: Counterexample | None = None
 
-    def run(self, limit: int, seconds: float) -> Counterexample | None:
+    def run(
+        self, limit: int, seconds: float, earlier: Mapping[str, Any] | None
+    ) -> Counterexample | None:
         self._until = end = time.monotonic() + seconds
         if not may_shrink(self._verdict):
             return None
         cases = {case.request.user: case for case in self._runner.cases}
-        case = cases.get(self._verdict.examples[0].user)
-        if case is None or not self._shows(case, case.request):
-            return None
-        # The test has made these calls; only the additional calls of the search are counted.
-        known = len(self._subject.asked)
+        case, start = _earlier(cases, earlier)
+        known = 0
+        if case is None or start is None or not self._shows(case, start):
+            case, tried = cases.get(self._verdict.examples[0].user), len(self._subject.asked)
+            if case is None or not self._shows(case, case.request):
+                return None
+            # The test has made these calls; only the additional calls of the search are counted.
+            start, known = case.request, len(self._subject.asked) - tried
+        look = known or len(self._subject.asked)
         self._subject.limit = known + limit
         found = self._best
         assert found is not None
         if self._runner.deterministic:
-            self._reduce(case)
+            self._reduce(case, start)
             return self._finished(known)
-        whole = self._again(case, case.request, found)
+        whole = self._again(case, start, found)
         if whole is None:
             return None
         # The smallest request is asked afresh too, so a part of the calls and of the time is kept.
-        self._subject.limit -= FRESH * known
+        self._subject.limit -= FRESH * look
         self._until -= KEPT * seconds if math.isfinite(seconds) else 0.0
-        request = self._reduce(case)
+        request = self._reduce(case, start)
         smallest = self._finished(known)
         if not whole.ended:
             return replace(smallest, ended=f"{smallest.ended}; {BY_CHANCE}")
-        if request == case.request:
+        if request == start:
             return replace(smallest, effect=whole.effect, ended=f"{smallest.ended}; {whole.ended}")
         self._subject.limit, self._until, self._ended = known + limit, end, ""
         again = self._again(case, request, smallest)
@@ -231,8 +246,7 @@ class _Search:
             return None
         return replace(found, effect=mean, ended=f"seen again in {shown} of {FRESH} fresh answers")
 
-    def _reduce(self, case: Case) -> Request:
-        request = case.request
+    def _reduce(self, case: Case, request: Request) -> Request:
         while True:
             before = request
             request = smaller(request, partial(self._shows, case))
@@ -288,6 +302,27 @@ class _Search:
             effect=verdict.estimate,
             whole=case.request,
         )
+
+
+def _earlier(
+    cases: Mapping[str, Case], shrunk: Mapping[str, Any] | None
+) -> tuple[Case | None, Request | None]:
+    """The smallest request of an earlier run, as a part of what its user is asked now; records are untrusted."""
+    with suppress(KeyError, TypeError):
+        case = cases[shrunk["user"]]  # type: ignore[index]
+        source, whole = shrunk["source"], case.request  # type: ignore[index]
+        shown, offered = (
+            None if source[name] is None else {str(each["item"]) for each in source[name]}
+            for name in ("history", "candidates")
+        )
+        history = tuple(rating for rating in whole.history if rating.item.id in (shown or ()))
+        if offered is None or whole.candidates is None:
+            return case, whole.replace(history=history) if history else None
+        candidates = tuple(item for item in whole.candidates if item.id in offered)
+        if history and candidates:
+            k = min(whole.k, len(candidates))
+            return case, whole.replace(history=history, candidates=candidates, k=k)
+    return None, None
 
 
 def _beyond(violated: Verdict, effect: float) -> bool:

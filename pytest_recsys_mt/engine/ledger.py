@@ -6,10 +6,10 @@ import contextlib
 import math
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -124,8 +124,13 @@ class RunningTest:
             if self.expectation(verdict) != "violated" and may_shrink(verdict)
         ]
 
-    def shrink(self, limit: int, seconds: float = math.inf) -> None:
-        """Look for the smallest example of each unexpected violation; the seconds are for all of them."""
+    def shrink(
+        self, limit: int, seconds: float = math.inf, earlier: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Look for the smallest example of each unexpected violation; the seconds are for all of them.
+
+        `earlier` are the rows of the test in an earlier record, whose smallest examples are tried first.
+        """
         from pytest_recsys_mt.engine.counterexample import smallest
 
         if self.recsys is None:
@@ -133,7 +138,14 @@ class RunningTest:
         until = time.monotonic() + seconds
         for place in self.to_shrink:
             left = until - time.monotonic()
-            found = smallest(self.recsys, self.verdicts[place], limit, left)
+            verdict = self.verdicts[place]
+            about = verdict.oracle, verdict.relation
+            shrunk = [
+                row.get("shrunk")
+                for row in earlier
+                if (row.get("oracle"), row.get("relation")) == about
+            ]
+            found = smallest(self.recsys, verdict, limit, left, next(iter(shrunk), None))
             if found is not None:
                 self.counterexamples[place] = found
 

@@ -26,6 +26,9 @@ Change = Literal["regressed", "improved", "unchanged", "suspicious", "inconclusi
 ``suspicious``: so much better that a leak is likelier than a better model. ``unchanged``: not worse
 by the margin or more. ``inconclusive``: no other claim holds. ``ungated``: not compared."""
 
+UNSETTLED = STATES[: STATES.index("known")]
+"""The states of tests that want somebody's attention."""
+
 
 class Example(TypedDict):
     """See `verdict.Example`.

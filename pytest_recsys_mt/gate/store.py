@@ -14,16 +14,15 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import content_of, written_whole
+from pytest_recsys_mt.files import RUNS, content_of, written_whole
 from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
 
-FOLDER = Path(".recsys", "runs")
 MOST = 100
 """Runs that are kept; of older ones only those that are baselines."""
 
@@ -44,6 +43,13 @@ class Kept:
     accepted: bool = False
 
 
+class Was(NamedTuple):
+    """What a test came to in a kept run."""
+
+    run: int
+    state: str
+
+
 class Store:
     """The kept runs in a folder. Several processes may keep runs at once."""
 
@@ -53,13 +59,13 @@ class Store:
     @classmethod
     def of(cls, root: Path) -> Store:
         """That of a project."""
-        return cls(root / FOLDER)
+        return cls(root / RUNS)
 
     @classmethod
     def around(cls, folder: Path) -> Store:
         """That of the project which a folder lies in."""
         places = [folder, *folder.parents]
-        return cls.of(next((each for each in places if (each / FOLDER).is_dir()), folder))
+        return cls.of(next((each for each in places if (each / RUNS).is_dir()), folder))
 
     def runs(self) -> list[Kept]:
         """All runs, the earliest first."""
@@ -108,6 +114,10 @@ class Store:
             "everybody": everybody,
             "gate": document["gate"]["status"],
             "counts": Counter(row["status"] for row in document["results"]),
+            "tests": {
+                nodeid: state_of_test(own)
+                for nodeid, own in grouped(document["results"], lambda row: row["nodeid"]).items()
+            },
         }
         made = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new-"))
         try:
@@ -164,6 +174,15 @@ class Store:
                 f"no run of {str(self.folder)!r} is accepted as a baseline; run the model that is good enough with "
                 f"--recsys-keep=baseline, then type: recsys-mt runs accept"
             )
+        return found
+
+    def states(self, data: str) -> dict[str, Was]:
+        """What each test on some data came to when it last ran, by its id."""
+        found: dict[str, Was] = {}
+        for kept in self.runs():
+            tests = kept.head.get("tests")
+            if kept.head.get("data") == data and isinstance(tests, dict):
+                found |= {nodeid: Was(kept.number, str(state)) for nodeid, state in tests.items()}
         return found
 
     def _numbers(self) -> list[int]:

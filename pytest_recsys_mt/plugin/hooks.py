@@ -19,6 +19,7 @@ import pytest
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.files import RUNS
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin.collection import (
     QUICK,
@@ -57,6 +58,7 @@ from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
     BASELINE,
+    EARLIER,
     INTERRUPTIONS,
     LEFT_OUT,
     LEFT_OUT_KEY,
@@ -149,6 +151,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.plugin.planning import Planning
 
         config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
+    elif settings.keep != "no" and settings.fault is None and (config.rootpath / RUNS).is_dir():
+        from pytest_recsys_mt.plugin.earlier import Earlier
+
+        config.pluginmanager.register(Earlier(config), EARLIER)
     on_worker = hasattr(config, "workerinput")
     if settings.json is not None or settings.html is not None:
         from pytest_recsys_mt.plugin.interruptions import Interruptions

@@ -11,6 +11,7 @@ from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.raising import smallest_raising
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.plugin.state import EARLIER
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.report.raising import how_to_ask
 from pytest_recsys_mt.sanitize import sanitize
@@ -48,7 +49,8 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
             return
         limit, seconds = CALLS, min(SECONDS, left)
     began = time.monotonic()
-    running.shrink(limit, seconds)
+    earlier = item.config.pluginmanager.getplugin(EARLIER)
+    running.shrink(limit, seconds, () if earlier is None else earlier.rows(item.nodeid))
     took = time.monotonic() - began
     if settings.shrink is None:
         stash[SPENT] = stash.get(SPENT, 0.0) + took

@@ -46,6 +46,8 @@ REPORTED: pytest.StashKey[Reported] = pytest.StashKey()
 PLACES: pytest.StashKey[dict[pytest.Item, int]] = pytest.StashKey()
 """The place of each test among all of them."""
 PROBLEMS_KEY = "recsys_mt_problems"
+EARLIER = "recsys_mt_earlier"
+"""The plugin that knows what tests came to before."""
 AGAIN_KEY = "recsys_mt_again"
 LEFT_OUT: pytest.StashKey[int] = pytest.StashKey()
 """How many selected tests are left out because of their effort."""

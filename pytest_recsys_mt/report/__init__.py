@@ -13,9 +13,9 @@ from xml.etree.ElementTree import ParseError
 import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.files import is_replaced
+from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
-from pytest_recsys_mt.gate.store import FOLDER, Store
+from pytest_recsys_mt.gate.store import Store
 from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
 from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
@@ -82,7 +82,7 @@ def finish(
             Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
         except OSError as error:
             reporter.write_line(
-                f"recsys-mt: this run is not kept in {str(root / FOLDER)!r}: {error}; --recsys-keep=no keeps none"
+                f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none"
             )
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):

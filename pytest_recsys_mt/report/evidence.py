@@ -54,6 +54,15 @@ def evidence(row: Row, where: str = "") -> list[str]:
     return lines
 
 
+def example_of(row: Row) -> list[str]:
+    """The smallest example of a row, without how it was found, else its first user, in such lines."""
+    alone, shrunk = is_of_one_side(row), row.get("shrunk")
+    if shrunk is not None:
+        size, _, *parts = _smallest(shrunk, alone)
+        return [size, *parts]
+    return [line for each in row["examples"][:1] for line in _user(each, alone)]
+
+
 def is_of_one_side(row: Row) -> bool:
     """Whether a verdict is on the answers of one side: of the source or of the follow-up."""
     return not row["relation"] or not any(

@@ -1,0 +1,153 @@
+"""What tests came to when they last ran: what was not settled comes first, and the end of a run says what changed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from textwrap import wrap
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.gate.comparison import name_of_row
+from pytest_recsys_mt.gate.document import UNSETTLED, Row, grouped, state_of, state_of_test
+from pytest_recsys_mt.gate.store import Store, Was
+from pytest_recsys_mt.plugin.collection import asks
+from pytest_recsys_mt.plugin.items import parameters_of
+from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
+from pytest_recsys_mt.report.evidence import example_of
+from pytest_recsys_mt.sanitize import Safe, one_line
+
+KEY = "recsys_mt_unsettled"
+MOST = 8
+"""Tests, and lines of a changed example, that are told; of more only their number."""
+SORTED = ("failedfirst", "newfirst", "stepwise")
+"""Options by which users order their tests."""
+
+
+class Earlier:
+    """The kept runs, as the process that keeps this run reads them when its tests are known."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._records: dict[int, Sequence[Row]] = {}
+
+    @cached_property
+    def known(self) -> Mapping[str, Was]:
+        """What each test came to, by its id; on a worker only where that was not settled."""
+        sent = getattr(self._config, "workerinput", {}).get(KEY)
+        if sent is not None:
+            return {nodeid: Was(*was) for nodeid, was in sent}
+        return self._store.states(self._config.stash[SETTINGS].data_named)
+
+    @cached_property
+    def _store(self) -> Store:
+        return Store.of(self._config.rootpath)
+
+    def rows(self, nodeid: str) -> Sequence[Row]:
+        """The rows of a test in the record of its last run, if it was not settled there."""
+        was = self.known.get(nodeid)
+        if was is None or was.state not in UNSETTLED:
+            return ()
+        if was.run not in self._records:
+            with suppress(PolicyError):  # it was removed meanwhile, or is damaged
+                self._records[was.run] = record_in(self._store.run(was.run).record)["results"]
+        return [row for row in self._records.get(was.run, ()) if row["nodeid"] == nodeid]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Give each worker what decides the order, which must be the same on all of them."""
+        found = [(name, tuple(was)) for name, was in self.known.items() if was.state in UNSETTLED]
+        node.workerinput[KEY] = found
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put what was not settled first: of each recommender, and module by module, so that fixtures are made once."""
+        if not any(map(asks, items)):
+            return
+        ranks = {item: self._rank(item) for item in items}  # read before this run is kept
+        by_user = any(self._config.getoption(name, False) for name in SORTED)
+        if by_user or min(ranks.values()) == len(UNSETTLED):
+            return
+        keys = [_places(items, ranks, of) for of in (lambda item: item.path, lambda i: i.parent)]
+        models = _first(items, _model)
+        items.sort(key=lambda it: (models[_model(it)], *(key(it) for key in keys), ranks[it]))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
+        """Say what was fixed, what still fails and what fails now, since the tests last ran."""
+        record = config.stash.get(RECORD, None)
+        if record is not None and self.known:
+            for line in since(self, record.rows):
+                Safe(terminalreporter).write_line(line)
+
+    def _rank(self, item: pytest.Item) -> int:
+        was = self.known.get(item.nodeid)
+        if was is None or was.state not in UNSETTLED:
+            return len(UNSETTLED)
+        return UNSETTLED.index(was.state)
+
+
+def _model(item: pytest.Item) -> str:
+    return str(parameters_of(item).get("recsys_model", ""))
+
+
+def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> dict[Any, int]:
+    """The place of the first test of each group."""
+    places: dict[Any, int] = {}
+    for place, item in enumerate(items):
+        places.setdefault(of(item), place)
+    return places
+
+
+def _places(
+    items: Sequence[pytest.Item],
+    ranks: Mapping[pytest.Item, int],
+    of: Callable[[pytest.Item], Any],
+) -> Callable[[pytest.Item], tuple[int, int]]:
+    """Where the group of a test comes: as its most urgent test, else as before."""
+    first, least = _first(items, of), dict[Any, int]()
+    for item in items:
+        least[of(item)] = min(ranks[item], least.get(of(item), len(UNSETTLED)))
+    return lambda item: (least[of(item)], first[of(item)])
+
+
+def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
+    """What became of tests since they last ran, in lines; none if all is settled, and was."""
+    told: dict[str, list[tuple[str, Sequence[str]]]] = {"FIXED": [], "STILL": [], "NEW": []}
+    for nodeid, own in grouped(rows, lambda row: row["nodeid"]).items():
+        was, now = earlier.known.get(nodeid), state_of_test(own)
+        if was is None or now == "not-applicable" or {now, was.state}.isdisjoint(UNSETTLED):
+            continue
+        row = next(row for row in own if state_of(row) == now)
+        text = f"{name_of_row(row)} of {row['model']}: {was.state} in run {was.run}, {now} now"
+        if now not in UNSETTLED:
+            told["FIXED"].append((text, ()))
+        elif was.state not in UNSETTLED:
+            told["NEW"].append((text, ()))
+        else:
+            changed: Sequence[str] = ()
+            with suppress(KeyError, TypeError, ValueError, AttributeError):  # of a damaged record
+                changed = _changed(earlier.rows(nodeid), row)
+            told["STILL"].append((text, changed))
+    for word, found in told.items():
+        for text, changed in found[:MOST]:
+            yield from wrap(f"{word:5} {one_line(text)}", 79, subsequent_indent="      ")
+            yield from (f"      {line}" for line in changed)
+        if len(found) > MOST:
+            yield f"{word:5} {len(found) - MOST} more"
+
+
+def _changed(before: Sequence[Row], row: Row) -> list[str]:
+    """The lines in which the example of a verdict differs from that of an earlier run."""
+    about = row["oracle"], row["relation"]
+    for old in before:
+        if (old["oracle"], old["relation"]) == about and (shown := example_of(old)):
+            lines = list(difflib.unified_diff(shown, example_of(row), n=0, lineterm=""))[2:]
+            found = [line for line in lines if line[0] in "-+"]
+            return found[:MOST] or ["the same example shows it"]
+    return []

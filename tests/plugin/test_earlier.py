@@ -1,0 +1,170 @@
+"""What was not settled when a test last ran comes first, and the end of a run says what became of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.gate.store import Store
+
+SHOP = """
+import os
+from pytest_recsys_mt.requests import Recommendation
+
+class Shop:
+    deterministic = True
+
+    def recommend(self, requests):
+        return [Recommendation(self.ids(each)) for each in requests]
+
+    def ids(self, request):
+        breaks = os.environ["BREAKS"]
+        ids = [item.id for item in request.candidates]
+        first = request.history[-1]
+        if "order" not in breaks:
+            ids.sort()
+        if "ratings" in breaks and first.value > 5:
+            ids.reverse()
+        return tuple(ids[: request.k])
+"""
+
+TESTS = """
+import pytest
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings, shuffle_candidates
+
+def test_of_something_else():
+    pass
+
+@pytest.fixture(scope="module")
+def made():
+    print("made for", __name__)
+
+@metamorphic(shuffle_candidates, scale_ratings(2))
+def test_it(made, source, followup):
+    assert same_ranking(source, followup, margin=0.05)
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    pytester.makepyfile(
+        shop=SHOP,
+        test_a=TESTS,
+        test_b=TESTS,
+    )
+
+    def run(breaks: str, *arguments: str) -> pytest.RunResult:
+        monkeypatch.setenv("BREAKS", breaks)
+        return pytester.runpytest_inprocess(
+            "-v", "-s", "--recsys-model=shop.py:Shop", "--recsys-users=70", *arguments
+        )  # fmt: skip
+
+    return run
+
+
+def outcomes(result: pytest.RunResult) -> list[str]:
+    """The tests in the order in which they ran."""
+    found = [line.partition("::")[0] + "-" + line.partition("[shop.py-Shop-")[2].partition("]")[0]
+             for line in result.outlines if line.startswith("test_") and "::test_it[" in line]  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def said(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if line.startswith(("FIXED", "STILL", "NEW"))]
+
+
+def test_what_failed_comes_first_and_is_said_to_be_fixed_or_not(run: Run) -> None:
+    first = run("ratings")
+    assert outcomes(first) == [
+        "test_a.py-shuffle_candidates", "test_a.py-scale_ratings-2", "test_b.py-shuffle_candidates",
+        "test_b.py-scale_ratings-2",
+    ]  # fmt: skip
+    assert said(first) == []
+    again = run("ratings", "test_b.py")
+    assert outcomes(again) == ["test_b.py-scale_ratings-2", "test_b.py-shuffle_candidates"]
+    assert said(again) == [
+        "STILL scale_ratings(2) of shop.py:Shop: violated in run 1, violated now"
+    ]
+    again.stdout.fnmatch_lines(["      the same example shows it"])
+    # A part of the tests ran meanwhile: of the others the run before counts.
+    other = run("order")
+    assert outcomes(other)[::2] == ["test_a.py-scale_ratings-2", "test_b.py-scale_ratings-2"]
+    assert sorted(said(other)) == [
+        "FIXED scale_ratings(2) of shop.py:Shop: violated in run 1, holds now",
+        "FIXED scale_ratings(2) of shop.py:Shop: violated in run 2, holds now",
+        *["NEW   shuffle_candidates of shop.py:Shop: holds in run 1, violated now",
+        "NEW   shuffle_candidates of shop.py:Shop: holds in run 2, violated now"],
+    ]  # fmt: skip
+
+
+def test_modules_stay_together_so_that_their_fixtures_are_made_once(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    run("ratings", "test_b.py")
+    result = run("ratings")
+    assert [name[:6] for name in outcomes(result)] == ["test_b", "test_b", "test_a", "test_a"]
+    assert sum("made for" in line for line in result.outlines) == 2
+
+
+def test_an_example_that_changed_is_shown_by_its_lines(run: Run, pytester: pytest.Pytester) -> None:
+    run("ratings", "test_a.py")
+    (pytester.path / "shop.py").write_text(SHOP.replace("> 5", "> 7"))
+    result = run("ratings", "test_a.py")
+    result.stdout.fnmatch_lines(["STILL scale_ratings(2)*", "      -*", "      +*"])
+    assert all(len(line) <= 80 for line in result.outlines if line.startswith(("STILL", "     ")))
+
+
+@pytest.mark.parametrize("option", ["--recsys-keep=no", "--recsys-data=other.csv", "--stepwise"])
+def test_it_is_of_kept_runs_on_the_same_data_and_in_no_order_that_the_user_gave(
+    run: Run, pytester: pytest.Pytester, option: str
+) -> None:
+    rows = [f"u{u},i{(u * 7 + i) % 40},{1 + i % 5}" for u in range(80) for i in range(25)]
+    (pytester.path / "other.csv").write_text("user,item,rating\n" + "\n".join(rows))
+    run("ratings", "test_b.py")
+    result = run("", option)
+    assert outcomes(result)[0] == "test_a.py-shuffle_candidates"
+    assert bool(said(result)) is (option == "--stepwise")
+
+
+def test_a_damaged_or_lost_run_costs_what_it_knew(run: Run, pytester: pytest.Pytester) -> None:
+    run("ratings", "test_a.py")
+    (kept,) = Store.of(pytester.path).runs()
+    kept.record.write_bytes(b"nothing")
+    result = run("ratings", "test_a.py")
+    assert said(result) == [
+        "STILL scale_ratings(2) of shop.py:Shop: violated in run 1, violated now"
+    ]
+    head = kept.record.with_name("head.json")
+    for value in (1, {"a": 1}, [{}]):
+        head.write_text(json.dumps({**json.loads(head.read_text()), "tests": value}))
+        assert run("ratings", "test_a.py").ret == 1
+
+
+def test_what_was_kept_of_an_example_is_tried_before_any_other(
+    run: Run, pytester: pytest.Pytester, tmp_path: Path
+) -> None:
+    run("ratings", "test_a.py", "--recsys-json=one.json")
+    run("ratings", "test_a.py", "--recsys-json=two.json")
+    one, two = (
+        next(row["shrunk"] for row in json.loads((pytester.path / name).read_text())["results"] if row["shrunk"])
+        for name in ("one.json", "two.json")
+    )  # fmt: skip
+    assert (one["user"], one["source"]) == (two["user"], two["source"])
+    assert two["calls"] < one["calls"] / 2
+
+
+def test_two_workers_take_the_same_order(run: Run) -> None:
+    run("ratings")
+    result = run("ratings", "-n", "2")
+    assert (
+        said(result)
+        == ["STILL scale_ratings(2) of shop.py:Shop: violated in run 1, violated now"] * 2
+    )
+    assert sum("the same example shows it" in line for line in result.outlines) == 2

@@ -18,22 +18,9 @@ from pytest_recsys_mt.thresholds import thresholds
 from pytest_recsys_mt.verdict import Verdict, annotate, dimension, expect_violated
 
 __all__ = [
-    "Completion",
-    "Item",
-    "Message",
-    "NotApplicable",
-    "Prompt",
-    "Rating",
-    "Recommendation",
-    "Request",
-    "Scale",
-    "Verdict",
-    "annotate",
-    "dimension",
-    "expect_violated",
-    "metamorphic",
-    "thresholds",
-]
+    "Completion", "Item", "Message", "NotApplicable", "Prompt", "Rating", "Recommendation", "Request", "Scale",
+    "Verdict", "annotate", "dimension", "expect_violated", "metamorphic", "thresholds",
+]  # fmt: skip
 
 # An unpacked source distribution, and a checkout where links are text files, lack the links to the three
 # folders that stand beside this one. An installation has the folders themselves.

@@ -22,29 +22,7 @@ from pytest_recsys_mt.arena.seldom import SELDOM, judge_seldom
 from pytest_recsys_mt.arena.trust import Trust
 
 __all__ = [
-    "ASPECTS",
-    "CONTROLS",
-    "OVERALL",
-    "PROMISES",
-    "QUESTIONS",
-    "SELDOM",
-    "Appraisal",
-    "Arena",
-    "Aspect",
-    "Bench",
-    "Comparison",
-    "Judge",
-    "Judgement",
-    "LanguageJudge",
-    "League",
-    "Showing",
-    "Trust",
-    "discrimination",
-    "judge_keeps",
-    "judge_sees",
-    "judge_seldom",
-    "no_circle",
-    "not_less_preferred",
-    "not_scored_lower",
-    "preferred",
-]
+    "ASPECTS", "CONTROLS", "OVERALL", "PROMISES", "QUESTIONS", "SELDOM", "Appraisal", "Arena", "Aspect", "Bench",
+    "Comparison", "Judge", "Judgement", "LanguageJudge", "League", "Showing", "Trust", "discrimination",
+    "judge_keeps", "judge_sees", "judge_seldom", "no_circle", "not_less_preferred", "not_scored_lower", "preferred",
+]  # fmt: skip

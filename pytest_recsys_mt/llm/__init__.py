@@ -7,13 +7,5 @@ from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.sanitize import sanitize
 
 __all__ = [
-    "NAMES",
-    "LLMRecommender",
-    "Template",
-    "TitleIndex",
-    "normalise",
-    "parse",
-    "render",
-    "sanitize",
-    "template",
-]
+    "NAMES", "LLMRecommender", "Template", "TitleIndex", "normalise", "parse", "render", "sanitize", "template",
+]  # fmt: skip

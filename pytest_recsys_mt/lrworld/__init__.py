@@ -29,30 +29,10 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.worlds import questions_for, questions_of, rare
 
 __all__ = [
-    "BASELINES",
-    "KINDS",
-    "LASTFM",
-    "MEASURES",
-    "Generated",
-    "Kind",
-    "Measure",
-    "Question",
-    "QuestionFile",
-    "Settings",
-    "ask",
-    "baselines",
-    "beside",
-    "credits_of",
-    "generate",
-    "header",
-    "load",
-    "noisy",
-    "questions_for",
-    "questions_of",
-    "rare",
-    "save",
-    "shuffled",
-]
+    "BASELINES", "KINDS", "LASTFM", "MEASURES", "Generated", "Kind", "Measure", "Question", "QuestionFile",
+    "Settings", "ask", "baselines", "beside", "credits_of", "generate", "header", "load", "noisy", "questions_for",
+    "questions_of", "rare", "save", "shuffled",
+]  # fmt: skip
 
 # These import pandas and scipy, which those that only read questions do not pay for.
 _LATER = {

@@ -1,12 +1,13 @@
 """The prompt of a question: what it shows, what it asks, how to answer.
 
-The templates are in the substance of figures 7 and 13 and of table 24 of the paper, in our own
-words.
+The templates, in ``question_texts.toml``, are in the substance of figures 7 and 13 and of table 24 of the paper, in
+our own words.
 """
 
 import base64
 import mimetypes
 import string
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -33,24 +34,6 @@ class Domain:
     together: str  # how two items belong together in histories
 
 
-DOMAINS: Final[Mapping[str, Domain]] = {
-    "movie": Domain("movie", "movies", "watch", "watched", "watched by the same people"),
-    "product": Domain("product", "products", "buy", "bought", "bought by the same customers"),
-    "artist": Domain(
-        "artist", "artists", "listen to", "listened to", "heard by the same listeners"
-    ),
-    "book": Domain("book", "books", "read", "read", "read by the same people"),
-    "song": Domain("song", "songs", "listen to", "listened to", "heard by the same listeners"),
-    "game": Domain("game", "games", "play", "played", "played by the same people"),
-    "news article": Domain(
-        "news article", "news articles", "read", "read", "read by the same people"
-    ),
-    "place": Domain("place", "places", "visit", "visited", "visited by the same people"),
-    "item": Domain("item", "items", "choose", "chosen", "chosen by the same users"),
-}
-"""By `Question.domain`; any other name counts as the word for an item."""
-
-
 @dataclass(frozen=True)
 class Template:
     """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``."""
@@ -61,76 +44,13 @@ class Template:
     asked: str = ""  # property of the next item; empty for the item itself, or a user
 
 
-_ROLE = "You are an assistant for recommendations who knows the world of {many} well. "
-_HISTORY = "The user has {did} these {many}, oldest first:"
-_NEXT = "the {asked} of the {one} that the user will {does} next?"
-_FREE = "The order of the options means nothing"
-
-
-def _knowledge(
-    asked: str, given: str = "", means: str = ".", lead: str = _HISTORY, which: str = "Which is"
-) -> Template:
-    task = (
-        f"{_ROLE}Decide on the {{asked}} of the {{one}} that a user will {{does}} next: not which "
-        f"{{one}} it is, only its {{asked}}. {given}{_FREE}{means}"
-    )
-    return Template(task, lead, f"{which} {_NEXT}", asked)
-
-
+_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+DOMAINS: Final[Mapping[str, Domain]] = {
+    name: Domain(**each) for name, each in _TEXTS["domains"].items()
+}
+"""By `Question.domain`; any other name counts as the word for an item."""
 TEMPLATES: Final[Mapping[str, Template]] = {
-    "rules": Template(
-        "You are an analyst who finds regularities in what people have {did}. Find out which {one} "
-        "goes most often together with what is given below: which of them are {together}. Use what "
-        "you know of how people choose, beside the names.",
-        "Given, with a semicolon between two {many}:",
-        "Which of these {many} goes together with it most often?",
-    ),
-    "similar_items": Template(
-        _ROLE
-        + "Decide which {one} is most like a given one, by what it is and by who has {did} it.",
-        "The given {one}:",
-        "Which of these {many} is most like it?",
-    ),
-    "similar_users": Template(
-        _ROLE + "Decide which user is most like a given one, by the {many} each has {did}. Each "
-        "option is a user, shown as those {many} with a semicolon between two.",
-        "The given user has {did} these {many}, oldest first:",
-        "Which of these users is most like the given one?",
-    ),
-    "item_to_users": Template(
-        _ROLE + "Decide which user is most likely to {does} a given {one}. A user is shown as the "
-        "{many} they have {did}, with a semicolon between two.",
-        "The given {one}:",
-        "Which of these users is most likely to {does} it?",
-    ),
-    **dict.fromkeys(
-        ("user_to_items", "next_item"),
-        Template(
-            _ROLE + "Decide which {one} a user will {does} next.",
-            _HISTORY,
-            "Which is the {one} that the user will {does} next?",
-        ),
-    ),
-    "cast": _knowledge("leading actors", which="Who are"),
-    "director": _knowledge("director", which="Who is"),
-    "brand": _knowledge("brand"),
-    "genre": _knowledge("genre"),
-    "colour": _knowledge("colour"),
-    "leaf": _knowledge("most specific category"),
-    "intermediate": _knowledge("intermediate category"),
-    "root": _knowledge("top category"),
-    "logline": _knowledge(
-        "logline",
-        "Each {one} is given by its logline alone, one sentence on what it is about. ",
-        ", nor do the length, the mood or the language of a logline.",
-        "The user has {did} these {many}, oldest first (a line is a logline):",
-    ),
-    "image": _knowledge(
-        "image",
-        "Each image is given as a description of what it shows. ",
-        ", nor do the length, the mood or the language of a description.",
-        "The user has {did} these {many}, oldest first (a line describes an image):",
-    ),
+    kind: Template(**each) for kind, each in _TEXTS["templates"].items()
 }
 """By kind of question."""
 

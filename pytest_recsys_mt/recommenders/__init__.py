@@ -13,18 +13,8 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.recommenders.random_walk import RP3Beta
 
 __all__ = [
-    "BM25",
-    "EASE",
-    "IALS",
-    "NAMES",
-    "ItemKNN",
-    "MostPop",
-    "RP3Beta",
-    "Random",
-    "UserKNN",
-    "describe",
-    "resolve",
-]
+    "BM25", "EASE", "IALS", "NAMES", "ItemKNN", "MostPop", "RP3Beta", "Random", "UserKNN", "describe", "resolve",
+]  # fmt: skip
 
 # They need pandas and SciPy, which a process that only finds out what exists need not import.
 _PLACES = {place.partition(":")[2]: place for place in BUILT_IN.values()}

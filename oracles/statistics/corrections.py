@@ -29,6 +29,12 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     are independent or positively dependent, as for relations that share their source answers
     (Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57, 289-300).
     """
-    from scipy.stats import false_discovery_control
-
-    return [float(p) for p in false_discovery_control(p_values)]
+    adjusted = [0.0] * len(p_values)
+    smallest, count = 1.0, len(p_values)
+    order = sorted(range(count), key=p_values.__getitem__)
+    for rank in range(
+        count, 0, -1
+    ):  # as scipy.stats.false_discovery_control, whose import takes half a second of each run
+        place = order[rank - 1]
+        adjusted[place] = smallest = min(smallest, p_values[place] * count / rank)
+    return adjusted

@@ -144,10 +144,15 @@ def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
 
 def _changed(before: Sequence[Row], row: Row) -> list[str]:
     """The lines in which the example of a verdict differs from that of an earlier run."""
-    about = row["oracle"], row["relation"]
     for old in before:
-        if (old["oracle"], old["relation"]) == about and (shown := example_of(old)):
-            lines = list(difflib.unified_diff(shown, example_of(row), n=0, lineterm=""))[2:]
+        shown, now = example_of(old), example_of(row)
+        if _about(old) == _about(row) and shown and now:
+            lines = list(difflib.unified_diff(shown, now, n=0, lineterm=""))[2:]
             found = [line for line in lines if line[0] in "-+"]
             return found[:MOST] or ["the same example shows it"]
     return []
+
+
+def _about(row: Row) -> tuple[str, str, bool]:
+    """What a verdict is about, and whether its smallest example was looked for."""
+    return row["oracle"], row["relation"], row["shrunk"] is not None

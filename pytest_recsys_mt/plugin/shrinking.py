@@ -50,7 +50,9 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
         limit, seconds = CALLS, min(SECONDS, left)
     began = time.monotonic()
     earlier = item.config.pluginmanager.getplugin(EARLIER)
-    running.shrink(limit, seconds, () if earlier is None else earlier.rows(item.nodeid))
+    replays = settings.mode == "replay"  # which finds what the run found that it replays
+    known = () if earlier is None or replays else earlier.rows(item.nodeid)
+    running.shrink(limit, seconds, known)
     took = time.monotonic() - began
     if settings.shrink is None:
         stash[SPENT] = stash.get(SPENT, 0.0) + took

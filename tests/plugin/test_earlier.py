@@ -142,7 +142,8 @@ def test_a_damaged_or_lost_run_costs_what_it_knew(run: Run, pytester: pytest.Pyt
         "STILL scale_ratings(2) of shop.py:Shop: violated in run 1, violated now"
     ]
     head = kept.record.with_name("head.json")
-    for value in (1, {"a": 1}, [{}]):
+    values: list[object] = [1, {"a": 1}, [{}]]
+    for value in values:
         head.write_text(json.dumps({**json.loads(head.read_text()), "tests": value}))
         assert run("ratings", "test_a.py").ret == 1
 

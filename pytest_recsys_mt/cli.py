@@ -116,7 +116,7 @@ def _output(help: str) -> Argument:
     return _argument("-o", "--output", type=Path, metavar="FILE", help=help)
 
 
-RECORD = "as --recsys-json wrote it, or the number of a kept run"
+RECORD = "as --recsys-json wrote it, or a kept run: its number, accepted, or the latest of a model, a prompt or a day"
 
 
 def _records(help: str = RECORD) -> Argument:
@@ -124,14 +124,15 @@ def _records(help: str = RECORD) -> Argument:
 
 
 def _record(text: str) -> Path:
-    """A file, or the record of a kept run by its number."""
-    if not text.isdecimal() or Path(text).exists():
+    """A file, or the record of a kept run."""
+    if Path(text).exists():
         return Path(text)
     from pytest_recsys_mt.errors import PolicyError
     from pytest_recsys_mt.gate.store import Store
 
     try:
-        return Store.around(Path.cwd()).run(int(text)).record
+        kept = Store.around(Path.cwd()).named(text)
+        return Path(text) if kept is None else kept.record
     except PolicyError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -228,6 +229,15 @@ def _reports(groups: Any) -> None:
         ),
     )  # fmt: skip
     _command(
+        groups, "compare", _compare, "say what became worse between two runs, and on whom",
+        _argument(
+            "records", type=_record, nargs="*", metavar="RECORD",
+            help=f"{RECORD}; the earlier one first. One of several models compares these (default: the latest kept run and "
+            "the one before, of the same models)",
+        ),
+        _output("a file that ends in .txt, .md or .html (default: text on standard output)"),
+    )  # fmt: skip
+    _command(
         groups, "report", _report, "make the HTML report of a record, or of the trend of several",
         _records(),
         _output("where the report goes (default: beside the record, as .html; trend.html for several)"),
@@ -268,7 +278,7 @@ def _reports(groups: Any) -> None:
     )  # fmt: skip
     _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
-        _records("as --recsys-json wrote them, or numbers of kept runs"),
+        _records(RECORD),
         _argument(
             "--alpha", type=_alpha, default=0.05, metavar="A",
             help="chance of any false alarm, over all nights and verdicts (default: 0.05)",
@@ -381,6 +391,14 @@ def _accept(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.kept import accept
 
     print(accept(Path.cwd(), given.number))
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.two_runs import compare_runs
+
+    if len(given.records) > 2:
+        given.parser.error("two records are compared; recsys-mt report takes more")
+    return compare_runs(given.records, given.output)
 
 
 def _arena(given: argparse.Namespace) -> None:

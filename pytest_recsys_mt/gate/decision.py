@@ -108,7 +108,7 @@ class Gate:
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]
         several = len(document["models"]) > 1
-        comparisons = self._comparisons(document)
+        comparisons = self.comparisons(document)
         reasons = [
             *self._unjudged(rows, gating),
             *self._own_failures(gating, set(violated), several),
@@ -207,7 +207,8 @@ class Gate:
             words["holds"] += f" ({vacuous} vacuously)"
         return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
 
-    def _comparisons(self, document: Facts) -> list[Comparison]:
+    def comparisons(self, document: Facts) -> list[Comparison]:
+        """How each model changed since the baseline; without one, how the others differ from the first."""
         rows = grouped(document["results"], lambda row: row["model"])
         own = {model: set(map(address, rows.get(model, ()))) for model in document["models"]}
         first, *others = models = [model for model in own if own[model]] or [""]

@@ -94,6 +94,21 @@ class Store:
             )
         return found
 
+    def named(self, text: str) -> Kept | None:
+        """The run that a text means: a number, ``accepted``, or a model, a prompt or a day, of which the latest counts.
+
+        Raises:
+            PolicyError: If it is a number that no run has.
+        """
+        if text.isdecimal():
+            return self.run(int(text))
+        for kept in reversed(self.runs()):
+            head = kept.head
+            means = (*head.get("models", ()), head.get("prompt"), str(head.get("started"))[:10])
+            if text in means or (text == "accepted" and kept.accepted):
+                return kept
+        return None
+
     def keep(self, document: Document, lines: Iterable[str], root: Path, *, everybody: bool) -> int:
         """Keep a run whose record has these lines, with the commit of `root`, and remove those that are too old.
 
@@ -110,6 +125,7 @@ class Store:
             "commit": _commit(root),
             "models": document["models"],
             "data": document["data"],
+            "prompt": document["settings"].get("prompt"),
             "suite": document["digests"]["suite"],
             "everybody": everybody,
             "gate": document["gate"]["status"],

@@ -1,0 +1,334 @@
+"""The command `recsys-mt compare`: what became worse between two runs, or two models of one run, and on whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
+from pytest_recsys_mt.gate.comparison import address, addresses, keyed
+from pytest_recsys_mt.gate.decision import Gate
+from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured
+from pytest_recsys_mt.gate.policy import FILE, Policy, load
+from pytest_recsys_mt.gate.store import Store
+from pytest_recsys_mt.report.compared import CHANGES, LOUD, say
+from pytest_recsys_mt.report.html.page import fill, require_html
+from pytest_recsys_mt.report.markdown import in_markdown, in_table
+from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
+from pytest_recsys_mt.report.short_names import named
+from pytest_recsys_mt.report.spending import cost
+from pytest_recsys_mt.report.table import Column, write_cells
+from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import group_in_words
+
+MOST = 5
+"""Users, and groups of users, that are shown."""
+TITLES = 5
+"""Items of a list that are shown."""
+LACKING = "A record has the lists of the worst users of each verdict; the others are not known."
+NO_GROUPS = (
+    "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the comparison: a table, whose columns after the first `wordy` ones are numbers, and lines below it."""
+
+    title: str
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    lines: Sequence[str] = ()
+    wordy: int = 1
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One verdict in both runs, and how much worse each user's value is."""
+
+    name: str
+    old: Row | None
+    new: Row
+    found: Changed
+    worse: Mapping[str, float] = field(default_factory=dict)
+
+
+def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
+    """Write the comparison of two records, of the models of one, or of the latest kept run and the one before.
+
+    Returns:
+        0 if nothing became worse, 1 if something did, 2 if they cannot be compared.
+
+    Raises:
+        DataError, PolicyError: If a record cannot be read or compared, or the file cannot be written.
+    """
+    require_output(output, _FORMATS, paths)
+    store = Store.around(Path.cwd())
+    old, new = _sides(paths, store)
+    policy_file = store.folder.parents[1] / FILE
+    policy = load(policy_file) if policy_file.exists() else Policy()
+    documents, notes = _in_common(record_at(old), record_at(new))
+    alpha = policy.alpha or documents[1]["settings"].get("alpha", 0.05)
+    baseline = None if old == new else (_name(old), documents[0])
+    with told_as_data("these are not records as --recsys-json writes them"):
+        comparisons = Gate(policy, True, alpha, "skip", baseline).comparisons(documents[1])
+        parts = [part for each in comparisons for part in _sections(each, *documents)]
+        parts.append(_spent(*documents, notes, same=old == new))
+        title = f"{_about(old, documents[0])} -> {_about(new, documents[1])}"
+    put_out(
+        _FORMATS[".txt" if output is None else output.suffix](title, parts), output, "comparison"
+    )
+    if any(each["refused"] for each in comparisons):
+        return 2
+    return int(any(each["counts"].get(word) for each in comparisons for word in LOUD))
+
+
+def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
+    """The earlier and the later record; the same one twice for the models of one."""
+    if len(paths) == 2:
+        return paths[0], paths[1]
+    kept = store.runs()
+    place = next(
+        (at for at, each in enumerate(kept) if not paths or each.record == paths[0]), len(kept)
+    )
+    if not paths:
+        place = max((at for at, each in enumerate(kept) if each.head), default=len(kept))
+    if paths and len(record_at(paths[0])["models"]) > 1:
+        return paths[0], paths[0]
+    if place < len(kept):
+        new = kept[place]
+        for old in reversed(kept[:place]):
+            if old.head and all(old.head[name] == new.head[name] for name in ("models", "data")):
+                return old.record, new.record
+    raise DataError(
+        "there is no earlier kept run of the same models and data; name two records: recsys-mt compare A B"
+    )
+
+
+def _in_common(old: Document, new: Document) -> tuple[tuple[Document, Document], list[str]]:
+    """Both records with the tests that both have, and how many only one has."""
+    tests = [set(addresses(document["results"])) for document in (old, new)]
+    if tests[0] == tests[1]:
+        return (old, new), []
+    both = tests[0] & tests[1]
+    counts = [len(each - both) for each in tests]
+    notes = [f"tests of one run alone: {counts[0]} then, {counts[1]} now"]
+    return (_only(old, both), _only(new, both)), notes
+
+
+def _only(document: Document, tests: Collection[str]) -> Document:
+    """A record with some tests alone; the digest of its users' requests covers those of the others, so it goes."""
+    rows = [row for row in document["results"] if address(row) in tests]
+    digests = {**document["digests"], "users": ""}
+    return cast("Document", {**document, "results": rows, "digests": digests})
+
+
+def _name(path: Path) -> str:
+    return f"run {path.parent.name}" if path.suffix == ".gz" else one_line(str(path))
+
+
+def _about(path: Path, document: Document) -> str:
+    began = str(document["time"]["started"])[:16].replace("T", " ")
+    models, prompt = one_line(", ".join(document["models"])), prompts_of(document)
+    return f"{_name(path)} ({', '.join(filter(None, [models, prompt, began]))})"
+
+
+def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Section]:
+    pairs = list(_pairs(comparison, old, new))
+    counts = comparison["counts"]
+    told = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
+    reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
+    yield Section(
+        f"{comparison['model']} against {comparison['against']} of {comparison['baseline'] or 'the same run'}",
+        ("promise", "change", "then", "now", "worse by [bounds]", "margin", "users"),
+        [_line(pair) for pair in pairs if pair.found["interval"] is not None],
+        [
+            *(f"cannot be compared: {reason}" for reason in comparison["refused"]),
+            *filter(None, [told, comparison["bounds"]]),
+            *(f"not compared ({count}): {reason}" for reason, count in reasons.items()),
+        ],
+        wordy=2,
+    )
+    groups = sorted(_groups(pairs), key=lambda each: -each[0])[:MOST]
+    if pairs:
+        yield Section(
+            "On whom: the groups of users that became worse most",
+            ("promise", "group", "then", "now", "worse by"),
+            [line for _, line in groups],
+            []
+            if any(pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs)
+            else [NO_GROUPS],
+            wordy=2,
+        )
+    if lines := list(_users(pairs)):
+        yield Section("The users whose values became worse most", lines=lines)
+
+
+def _pairs(comparison: Comparison, old: Document, new: Document) -> Iterator[_Pair]:
+    if comparison["refused"]:
+        return
+    model = comparison["model"]
+    against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
+    before, rows = dict(keyed(rows_of(old, against))), rows_of(new, model)
+    names = {id(row): name for row, name in named(rows)}
+    order = {word: place for place, word in enumerate(CHANGES)}
+    found = [
+        _Pair(names[id(row)], before.get(key), row, each, _worse(before.get(key), row))
+        for (key, row), each in zip(keyed(rows), comparison["results"], strict=True)
+    ]
+    yield from sorted(found, key=lambda pair: order[pair.found["change"]])
+
+
+def _worse(old: Row | None, new: Row) -> dict[str, float]:
+    """By how much the value of each user of both runs is worse, as a share of what it can be."""
+    if old is None or new.get("joint"):
+        return {}
+    then, worse = old["per_user"], _measure(new)
+    return {user: worse(then[user], now) for user, now in new["per_user"].items() if user in then}
+
+
+def _measure(row: Row) -> Callable[[float, float], float]:
+    """How much worse the second of two values is, as a share of what they can differ."""
+    low, high = row.get("reach") or (0.0, 1.0)
+    span = (high - low) or 1.0
+    if row["allowed"] == "within":
+        return lambda then, now: (abs(now) - abs(then)) / span
+    sign = -1 if row["allowed"] == "at least" else 1
+    return lambda then, now: sign * (now - then) / span
+
+
+def _line(pair: _Pair) -> list[str]:
+    found, values = (
+        pair.found,
+        [measured(row).value if row else None for row in (pair.old, pair.new)],
+    )
+    (low, high), change = found["interval"] or (0.0, 0.0), found["change"]
+    return [
+        pair.name, change.upper() if change in LOUD else change, *map(_number, values),
+        f"{_number(found['worse'])} [{low:.3f}, {high:.3f}]",
+        "" if found["margin"] is None else f"{found['margin']:g}", str(found["users"]),
+    ]  # fmt: skip
+
+
+def _groups(pairs: Sequence[_Pair]) -> Iterator[tuple[float, list[str]]]:
+    """How much worse each group of users became, of all promises, and its line."""
+    for pair in pairs:
+        before = pair.old["slices"] if pair.old else []
+        then = {(each["slicing"], each["value"]): each["estimate"] for each in before}
+        for group in pair.new["slices"]:
+            was, now = then.get((group["slicing"], group["value"])), group["estimate"]
+            if group["slicing"] and was is not None and now is not None:
+                worse = _measure(pair.new)(was, now)
+                line = [pair.name, group_in_words(group), *map(_number, (was, now, worse))]
+                yield from [(worse, line)] * (worse > 0)
+
+
+def _users(pairs: Sequence[_Pair]) -> Iterator[str]:
+    """The users that became worse most, of what regressed if anything did, each once, with both lists."""
+    told = [pair for pair in pairs if pair.found["change"] in LOUD] or pairs
+    each = [(worse, user, pair) for pair in told for user, worse in pair.worse.items() if worse > 0]
+    worst: dict[str, _Pair] = {}
+    for _, user, pair in sorted(each, key=lambda found: -found[0]):
+        if len(worst) < MOST:
+            worst.setdefault(user, pair)
+    lacking = False
+    for user, pair in worst.items():
+        assert pair.old is not None
+        then, now = pair.old["per_user"][user], pair.new["per_user"][user]
+        yield f"user {one_line(user)}, {pair.name}: {then:.3f} then, {now:.3f} now"
+        lists = [(when, _list(row, user)) for when, row in (("then", pair.old), ("now", pair.new))]
+        yield from (f"  {when}: {titles}" for when, titles in lists if titles)
+        lacking |= not all(titles for _, titles in lists)
+    if lacking:
+        yield LACKING
+
+
+def _list(row: Row, user: str) -> str:
+    for example in row["examples"]:
+        if example["user"] == user:
+            titles = example["followup"] or example["source"]
+            more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
+            return one_line("; ".join(titles[:TITLES])) + more
+    return ""
+
+
+def _spent(old: Document, new: Document, notes: Sequence[str], *, same: bool) -> Section:
+    documents = [new] if same else [old, new]
+    calls = [document["calls"] for document in documents]
+    tokens = [each["prompt_tokens"] + each["completion_tokens"] for each in calls]
+    paid = [
+        ["tokens", *(f"{each:,}" for each in tokens)],
+        ["cost", *(cost(each) or "not known" for each in calls)],
+    ]
+    rows = [
+        ["calls made", *(f"{each['made']:,}" for each in calls)],
+        *(paid if any(tokens) else ()),
+        ["seconds", *(str(document["time"].get("seconds", "")) for document in documents)],
+    ]
+    columns = ("", "both") if same else ("", "then", "now")
+    return Section("What they took", columns, rows, notes)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+class _Lines:
+    """What `table.write_cells` writes to."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str, **_: Any) -> None:
+        self.text += text
+
+    def write_line(self, text: str, **_: Any) -> None:
+        self.text += f"{text}\n"
+
+
+def _text(title: str, sections: Sequence[Section]) -> str:
+    out = _Lines()
+    say(out, title)
+    for section in sections:
+        out.write_line("")
+        say(out, section.title)
+        if section.rows:
+            columns = [
+                Column(name, words=at == 0, marked=at == 1 and section.wordy > 1)
+                for at, name in enumerate(section.columns)
+            ]
+            write_cells(out, columns, section.rows)
+        for line in section.lines:
+            say(out, line, "  ")
+    return out.text
+
+
+def _markdown(title: str, sections: Sequence[Section]) -> str:
+    lines = ["## recsys-mt: comparison", "", in_markdown(title)]
+    for section in sections:
+        lines += ["", f"### {in_markdown(section.title)}", ""]
+        if section.rows:
+            cells = [[in_markdown(cell) for cell in row] for row in section.rows]
+            numbers = len(section.columns) - section.wordy
+            lines += in_table(
+                section.columns, cells, [*["---"] * section.wordy, *["---:"] * numbers]
+            )
+            lines.append("")
+        lines += [f"* {in_markdown(line)}" for line in section.lines]
+    return "\n".join(lines) + "\n"
+
+
+def _page(title: str, sections: Sequence[Section]) -> str:
+    require_html()
+    return fill("two_runs.html.j2", {"title": title, "sections": sections})
+
+
+_FORMATS: Mapping[str, Callable[[str, Sequence[Section]], str]] = {
+    ".txt": _text,
+    ".md": _markdown,
+    ".html": _page,
+}

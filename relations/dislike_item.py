@@ -28,8 +28,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @transformation(
     promise="What is like an item does not rise when the item and its like get the lowest rating.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
 )
 def dislike_item(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

@@ -25,9 +25,7 @@ from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
-    promise="What is like an item does not fall when its rating rises.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    promise="What is like an item does not fall when its rating rises.", changes={"history"}
 )
 def raise_rating(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

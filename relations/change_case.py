@@ -7,8 +7,6 @@ from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAL
 from pytest_recsys_mt.relations.transformation import Transformation, prompt_edit, usual
 
-MODES = ("upper", "lower")
-
 
 @dataclass(frozen=True)
 class ChangeCase:
@@ -31,7 +29,7 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
         >>> ChangeCase("upper")("The user likes Click (2006) 1/5")
         'THE USER LIKES CLICK (2006) 1/5'
     """
-    plain = arguments.choice("change_case", "mode", mode, MODES)
+    plain = arguments.choice("change_case", "mode", mode, ("upper", "lower"))
     return prompt_edit(
         ("change_case", plain),
         lambda rng: ChangeCase(plain),

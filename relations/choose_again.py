@@ -23,7 +23,7 @@ Example:
     [('a', 0), ('c', 2), ('b', 2)]
 """
 
-from pytest_recsys_mt.relations.neighbours import telling
+from pytest_recsys_mt.relations.histories import telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 

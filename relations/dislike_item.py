@@ -21,7 +21,7 @@ Example:
     [1.0, 1.0, 4.0]
 """
 
-from pytest_recsys_mt.relations.neighbours import alike, rerated, telling
+from pytest_recsys_mt.relations.histories import alike, rerated, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 

@@ -21,7 +21,7 @@ Example:
 """
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.relations.neighbours import alike, telling
+from pytest_recsys_mt.relations.histories import alike, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 

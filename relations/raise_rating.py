@@ -19,7 +19,7 @@ Example:
     [4.0, 5.0]
 """
 
-from pytest_recsys_mt.relations.neighbours import rerated, telling
+from pytest_recsys_mt.relations.histories import rerated, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 

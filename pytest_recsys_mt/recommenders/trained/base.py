@@ -65,19 +65,15 @@ class TrainedRecommender(ScoringRecommender):
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.told: Callable[[str], None] | None = None
+        dropout, heads = getattr(self, "dropout", 0.0), getattr(self, "heads", 1)
         specs.check(
             self.key,
             *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
             ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
             *specs.at_least(0, self, "decay", "patience", "length"),
-        )
-        for name, least in self.least.items():
-            specs.check(self.key, *specs.at_least(least, self, name))
-        dropout, heads = getattr(self, "dropout", 0.0), getattr(self, "heads", 1)
-        specs.check(
-            self.key,
+            *(rule for name in self.least for rule in specs.at_least(self.least[name], self, name)),
             ("dropout", dropout, 0 <= dropout < 1, "a share from 0 to below 1"),
-            ("dim", self.dim, not self.dim % heads, f"a multiple of heads={heads!r}"),
+            ("dim", self.dim, not self.dim % (heads or 1), f"a multiple of heads={heads!r}"),
         )
 
     @abstractmethod

@@ -131,7 +131,6 @@ def dollars(usd: float) -> str:
 
 
 _TEXT_MODES = ("chat", "completion", "responses")
-_MILLION = 10**6
 
 HEADER = """\
 # What a million tokens cost in USD, by the name of the model or the spec of the recommender, for
@@ -214,4 +213,4 @@ def _usd(cost: object) -> float | None:
     """USD for a million tokens, from those for one."""
     if isinstance(cost, bool) or not isinstance(cost, int | Decimal) or not 0 <= cost < 1:
         return None
-    return float(cost * _MILLION)
+    return float(cost * _TOKENS)

@@ -9,80 +9,50 @@ from importlib import import_module
 from inspect import isfunction
 
 from pytest_recsys_mt.oracles.accuracy_gap import accuracy_gap as accuracy_gap
-from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate as Aggregate
+from pytest_recsys_mt.oracles.aggregates.aggregate import *
 from pytest_recsys_mt.oracles.aggregates.dpd import dpd as dpd
-from pytest_recsys_mt.oracles.aggregates.exposure import Answered as Answered
+from pytest_recsys_mt.oracles.aggregates.exposure import *
 from pytest_recsys_mt.oracles.aggregates.exposure_gini import exposure_gini as exposure_gini
 from pytest_recsys_mt.oracles.aggregates.item_coverage import item_coverage as item_coverage
 from pytest_recsys_mt.oracles.aggregates.jain import jain as jain
-from pytest_recsys_mt.oracles.aggregates.measures import AGGREGATES as AGGREGATES
+from pytest_recsys_mt.oracles.aggregates.measures import *
 from pytest_recsys_mt.oracles.aggregates.oic import oic as oic
 from pytest_recsys_mt.oracles.aggregates.popreo import popreo as popreo
-from pytest_recsys_mt.oracles.benchmark import at_least as at_least
-from pytest_recsys_mt.oracles.benchmark import at_most as at_most
-from pytest_recsys_mt.oracles.benchmark import within as within
+from pytest_recsys_mt.oracles.benchmark import *
 from pytest_recsys_mt.oracles.better_than_baseline import (
     better_than_baseline as better_than_baseline,
 )
 from pytest_recsys_mt.oracles.better_than_chance import better_than_chance as better_than_chance
-from pytest_recsys_mt.oracles.cand_dif import cand_dif as cand_dif
-from pytest_recsys_mt.oracles.cand_dif import cand_dif_within as cand_dif_within
-from pytest_recsys_mt.oracles.choices_kept import accuracy_kept as accuracy_kept
-from pytest_recsys_mt.oracles.choices_kept import relative_change as relative_change
-from pytest_recsys_mt.oracles.choices_kept import same_choices as same_choices
+from pytest_recsys_mt.oracles.cand_dif import *
+from pytest_recsys_mt.oracles.choices_kept import *
 from pytest_recsys_mt.oracles.constant_answer import constant_answer as constant_answer
 from pytest_recsys_mt.oracles.curve import curve as curve
 from pytest_recsys_mt.oracles.different_ranking import different_ranking as different_ranking
-from pytest_recsys_mt.oracles.direction import decreases as decreases
-from pytest_recsys_mt.oracles.direction import increases as increases
-from pytest_recsys_mt.oracles.direction import not_increased as not_increased
-from pytest_recsys_mt.oracles.direction import same_score as same_score
+from pytest_recsys_mt.oracles.direction import *
 from pytest_recsys_mt.oracles.exclusion_kept import exclusion_kept as exclusion_kept
-from pytest_recsys_mt.oracles.faults import complete_list as complete_list
-from pytest_recsys_mt.oracles.faults import no_repeats as no_repeats
-from pytest_recsys_mt.oracles.faults import only_candidates as only_candidates
+from pytest_recsys_mt.oracles.faults import *
 from pytest_recsys_mt.oracles.few_unchanged import few_unchanged as few_unchanged
 from pytest_recsys_mt.oracles.low_churn import low_churn as low_churn
 from pytest_recsys_mt.oracles.monotone import monotone as monotone
-from pytest_recsys_mt.oracles.neighbours import neighbours_lowered as neighbours_lowered
-from pytest_recsys_mt.oracles.neighbours import neighbours_not_lowered as neighbours_not_lowered
-from pytest_recsys_mt.oracles.neighbours import neighbours_not_raised as neighbours_not_raised
-from pytest_recsys_mt.oracles.neighbours import neighbours_raised as neighbours_raised
+from pytest_recsys_mt.oracles.neighbours import *
 from pytest_recsys_mt.oracles.never_differs import never_differs as never_differs
 from pytest_recsys_mt.oracles.no_position_bias import no_position_bias as no_position_bias
-from pytest_recsys_mt.oracles.not_behind import ahead_when_cold as ahead_when_cold
-from pytest_recsys_mt.oracles.not_behind import not_behind as not_behind
-from pytest_recsys_mt.oracles.not_promoted import not_lifted as not_lifted
-from pytest_recsys_mt.oracles.not_promoted import not_promoted as not_promoted
+from pytest_recsys_mt.oracles.not_behind import *
+from pytest_recsys_mt.oracles.not_promoted import *
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
-from pytest_recsys_mt.oracles.paper import paper_t_test as paper_t_test
-from pytest_recsys_mt.oracles.paper import t_from_summary as t_from_summary
-from pytest_recsys_mt.oracles.popularity_metric import (
-    check_popularity_metric as check_popularity_metric,
-)
+from pytest_recsys_mt.oracles.paper import *
+from pytest_recsys_mt.oracles.popularity_metric import *
 from pytest_recsys_mt.oracles.representative import representative as representative
 from pytest_recsys_mt.oracles.same_answer import same_answer as same_answer
 from pytest_recsys_mt.oracles.same_hits import same_hits as same_hits
-from pytest_recsys_mt.oracles.same_ranking import same_order as same_order
-from pytest_recsys_mt.oracles.same_ranking import same_ranking as same_ranking
-from pytest_recsys_mt.oracles.same_ranking import same_set as same_set
+from pytest_recsys_mt.oracles.same_ranking import *
 from pytest_recsys_mt.oracles.scores.aplt import aplt as aplt
 from pytest_recsys_mt.oracles.scores.arp import arp as arp
-from pytest_recsys_mt.oracles.scores.compliance import complies as complies
+from pytest_recsys_mt.oracles.scores.compliance import *
 from pytest_recsys_mt.oracles.scores.duplicates import duplicates as duplicates
-from pytest_recsys_mt.oracles.scores.gini import gini_difference as gini_difference
-from pytest_recsys_mt.oracles.scores.gini import gini_ratio as gini_ratio
-from pytest_recsys_mt.oracles.scores.gini import (
-    gini_relative_difference as gini_relative_difference,
-)
+from pytest_recsys_mt.oracles.scores.gini import *
 from pytest_recsys_mt.oracles.scores.hallucination import hallucination as hallucination
-from pytest_recsys_mt.oracles.scores.herfindahl import (
-    herfindahl_difference as herfindahl_difference,
-)
-from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl_ratio as herfindahl_ratio
-from pytest_recsys_mt.oracles.scores.herfindahl import (
-    herfindahl_relative_difference as herfindahl_relative_difference,
-)
+from pytest_recsys_mt.oracles.scores.herfindahl import *
 from pytest_recsys_mt.oracles.scores.history_repeats import history_repeats as history_repeats
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import (
     intra_list_diversity as intra_list_diversity,
@@ -91,19 +61,16 @@ from pytest_recsys_mt.oracles.scores.log_popularity_difference import (
     log_popularity_difference as log_popularity_difference,
 )
 from pytest_recsys_mt.oracles.scores.out_of_candidate import out_of_candidate as out_of_candidate
-from pytest_recsys_mt.oracles.scores.popularity_groups import long_tail as long_tail
-from pytest_recsys_mt.oracles.scores.popularity_groups import popularity_groups as popularity_groups
+from pytest_recsys_mt.oracles.scores.popularity_groups import *
 from pytest_recsys_mt.oracles.scores.popularity_lift import popularity_lift as popularity_lift
 from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import (
     popularity_rank_correlation as popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.scores.score import Score as Score
+from pytest_recsys_mt.oracles.scores.score import *
 from pytest_recsys_mt.oracles.scores.self_information import self_information as self_information
-from pytest_recsys_mt.oracles.scores.serendipity import serendipity as serendipity
-from pytest_recsys_mt.oracles.scores.serendipity import unexpectedness as unexpectedness
-from pytest_recsys_mt.oracles.scores.short_lists import short_list as short_list
-from pytest_recsys_mt.oracles.scores.slots import Slot as Slot
-from pytest_recsys_mt.oracles.scores.slots import slots_of as slots_of
+from pytest_recsys_mt.oracles.scores.serendipity import *
+from pytest_recsys_mt.oracles.scores.short_lists import *
+from pytest_recsys_mt.oracles.scores.slots import *
 from pytest_recsys_mt.oracles.self_agreement import self_agreement as self_agreement
 from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap as average_overlap
 from pytest_recsys_mt.oracles.similarities.fagin import fagin as fagin
@@ -111,35 +78,18 @@ from pytest_recsys_mt.oracles.similarities.jaccard import jaccard as jaccard
 from pytest_recsys_mt.oracles.similarities.kendall import kendall as kendall
 from pytest_recsys_mt.oracles.similarities.overlap import overlap as overlap
 from pytest_recsys_mt.oracles.similarities.rbo import rbo as rbo
-from pytest_recsys_mt.oracles.similarities.rbo_bounds import rbo_min as rbo_min
-from pytest_recsys_mt.oracles.similarities.rbo_bounds import rbo_residual as rbo_residual
-from pytest_recsys_mt.oracles.statistics.bradley_terry import bradley_terry as bradley_terry
-from pytest_recsys_mt.oracles.statistics.bradley_terry import (
-    placed_bradley_terry as placed_bradley_terry,
-)
-from pytest_recsys_mt.oracles.statistics.crossing_point import CrossingPoint as CrossingPoint
-from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point as crossing_point
-from pytest_recsys_mt.oracles.statistics.intervals import cluster_bootstrap as cluster_bootstrap
-from pytest_recsys_mt.oracles.statistics.intervals import rate_interval as rate_interval
-from pytest_recsys_mt.oracles.statistics.paired_difference import (
-    PairedDifference as PairedDifference,
-)
-from pytest_recsys_mt.oracles.statistics.paired_difference import (
-    paired_difference as paired_difference,
-)
-from pytest_recsys_mt.oracles.statistics.popularity_fit import PopularityFit as PopularityFit
-from pytest_recsys_mt.oracles.statistics.popularity_fit import popularity_fit as popularity_fit
-from pytest_recsys_mt.oracles.statistics.position_bias import (
-    chosen_places_test as chosen_places_test,
-)
-from pytest_recsys_mt.oracles.statistics.position_bias import position_test as position_test
-from pytest_recsys_mt.oracles.statistics.q_score import q_in_words as q_in_words
-from pytest_recsys_mt.oracles.statistics.q_score import q_interval as q_interval
-from pytest_recsys_mt.oracles.statistics.q_score import q_score as q_score
+from pytest_recsys_mt.oracles.similarities.rbo_bounds import *
+from pytest_recsys_mt.oracles.statistics.bradley_terry import *
+from pytest_recsys_mt.oracles.statistics.crossing_point import *
+from pytest_recsys_mt.oracles.statistics.intervals import *
+from pytest_recsys_mt.oracles.statistics.paired_difference import *
+from pytest_recsys_mt.oracles.statistics.popularity_fit import *
+from pytest_recsys_mt.oracles.statistics.position_bias import *
+from pytest_recsys_mt.oracles.statistics.q_score import *
 from pytest_recsys_mt.oracles.statistics.same_distribution import (
     same_distribution as same_distribution,
 )
-from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test as sign_flip_test
+from pytest_recsys_mt.oracles.statistics.sign_flips import *
 from pytest_recsys_mt.oracles.within_noise import within_noise as within_noise
 
 # The imports above are for editors and type checkers; scripts/exports writes them. What a module of this folder offers

@@ -8,7 +8,7 @@ import dataclasses
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
-from pytest_recsys_mt.oracles.aggregates.measures import measure_named
+from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -24,11 +24,7 @@ __all__ = ["at_least", "at_most", "within"]
 
 
 def at_least(
-    answers: Answers,
-    score: str | Score | Aggregate,
-    threshold: float,
-    *,
-    slices: Slices | None = None,
+    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must reach the threshold.
 
@@ -51,11 +47,7 @@ def at_least(
 
 
 def at_most(
-    answers: Answers,
-    score: str | Score | Aggregate,
-    threshold: float,
-    *,
-    slices: Slices | None = None,
+    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must stay below the threshold.
 
@@ -70,11 +62,7 @@ def at_most(
 
 
 def within(
-    answers: Answers,
-    score: str | Score | Aggregate,
-    threshold: float,
-    *,
-    slices: Slices | None = None,
+    answers: Answers, score: Measure, threshold: float, *, slices: Slices | None = None
 ) -> Verdict:
     """The mean score over users, or an aggregate of them, must be near 0 (no bias).
 
@@ -95,7 +83,7 @@ def within(
 def _judge(
     oracle: str,
     answers: Answers,
-    score: str | Score | Aggregate,
+    score: Measure,
     promise: Promise,
     threshold: float,
     slices: Slices | None,

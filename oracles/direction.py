@@ -6,7 +6,7 @@ from functools import partial
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
-from pytest_recsys_mt.oracles.aggregates.measures import measure_named
+from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_difference
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -24,7 +24,7 @@ __all__ = ["decreases", "increases", "not_increased", "same_score"]
 def increases(
     source: Answers,
     followup: Answers,
-    score: str | Score | Aggregate = "log_popularity",
+    score: Measure = "log_popularity",
     margin: float = 0.0,
     *,
     slices: Slices | None = None,
@@ -55,7 +55,7 @@ def increases(
 def decreases(
     source: Answers,
     followup: Answers,
-    score: str | Score | Aggregate = "log_popularity",
+    score: Measure = "log_popularity",
     margin: float = 0.0,
     *,
     slices: Slices | None = None,
@@ -73,7 +73,7 @@ def decreases(
 def not_increased(
     source: Answers,
     followup: Answers,
-    score: str | Score | Aggregate,
+    score: Measure,
     margin: float = 0.05,
     *,
     slices: Slices | None = None,
@@ -91,7 +91,7 @@ def not_increased(
 def same_score(
     source: Answers,
     followup: Answers,
-    score: str | Score | Aggregate = "log_popularity",
+    score: Measure = "log_popularity",
     margin: float = 0.2,
     *,
     slices: Slices | None = None,
@@ -134,7 +134,7 @@ def judge_score(
     sign: int,
     source: Answers,
     followup: Answers,
-    score: str | Score | Aggregate,
+    score: Measure,
     margin: float,
     slices: Slices | None,
 ) -> Verdict:

@@ -11,13 +11,12 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
-from pytest_recsys_mt.oracles.aggregates.measures import measure_named
+from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
 from pytest_recsys_mt.oracles.direction import score_effects
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import compare, reported
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
-from pytest_recsys_mt.oracles.scores.score import Score
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
 from pytest_recsys_mt.verdict import NEEDED, Status, Verdict
 from pytest_recsys_mt.wording import spoken
@@ -25,7 +24,7 @@ from pytest_recsys_mt.wording import spoken
 
 def monotone(
     sides: Sequence[Answers],
-    score: str | Score | Aggregate = "ndcg@10",
+    score: Measure = "ndcg@10",
     margin: float = 0.02,
     *,
     slices: Slices | None = None,

@@ -9,7 +9,7 @@ from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_holes
 from pytest_recsys_mt.oracles.judging.examples import pick
-from pytest_recsys_mt.oracles.judging.judge import reported
+from pytest_recsys_mt.oracles.judging.judge import reported, with_vacuity
 from pytest_recsys_mt.oracles.judging.ladder import (
     too_many_unread,
     unread_counts,
@@ -17,7 +17,6 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     without_verdict,
 )
 from pytest_recsys_mt.oracles.judging.together import CHANGED
-from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.verdict import Status, Verdict
 
 

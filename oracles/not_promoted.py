@@ -1,12 +1,12 @@
 """One item must not rise: a given one, or the candidate whose title was changed."""
 
+from collections.abc import Collection
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers, Asked, Context
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.scores.height import rise
 from pytest_recsys_mt.verdict import Verdict
 
 __all__ = ["not_lifted", "not_promoted"]
@@ -68,3 +68,21 @@ def not_lifted(
     told = "rise of the item with the changed title"
     measure = partial(paired_differences, number=lift)
     return judge_mean("not_lifted", "at most", source, followup, margin, told, measure, slices)
+
+
+def rise(before: Asked, after: Asked, items: Collection[str]) -> float:
+    """By how much the mean height of items is larger in the answers to the second request, among the places of both."""
+    k = min(before.request.k, after.request.k)
+    return mean_height(after, items, k) - mean_height(before, items, k)
+
+
+def mean_height(asked: Asked, items: Collection[str], k: int) -> float:
+    """The mean height of items (1 in the first of k places, 1/k in the last) as a share of the largest they can have."""
+    largest = sum(k - place for place in range(min(len(items), k))) / k
+    heights = [
+        (k - place) / k
+        for answer in asked.answers
+        for place, each in enumerate(list(dict.fromkeys(answer.items))[:k])
+        if each in items
+    ]
+    return sum(heights) / len(asked.answers) / largest

@@ -560,7 +560,7 @@ class World:
         relevant: Ids of the items held out for every sampled user, by user; for transformations that
             move an item among the candidates, never for the recommender.
         neighbours: The items that the same users have, nearest first, by item id; see
-            `pytest_recsys_mt.datasets.neighbours`.
+            `pytest_recsys_mt.datasets.dataset.Neighbours`.
     """
 
     catalogue: tuple[Item, ...] = ()

@@ -65,7 +65,7 @@ from pytest_recsys_mt.relations.swap_candidates import swap_candidates as swap_c
 from pytest_recsys_mt.relations.swap_history import swap_history as swap_history
 from pytest_recsys_mt.relations.swap_user import swap_user as swap_user
 from pytest_recsys_mt.relations.title_injection import title_injection as title_injection
-from pytest_recsys_mt.relations.transformation import Transformation as Transformation
+from pytest_recsys_mt.relations.transformation import *
 from pytest_recsys_mt.relations.truncate_history import truncate_history as truncate_history
 from pytest_recsys_mt.relations.typos import typos as typos
 from pytest_recsys_mt.relations.unseen_in_history import unseen_in_history as unseen_in_history

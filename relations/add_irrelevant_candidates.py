@@ -3,8 +3,7 @@
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -40,11 +39,9 @@ def add_irrelevant_candidates(n: int) -> Transformation:
             candidates.insert(int(rng.integers(len(candidates) + 1)), item)
         return request.replace(candidates=tuple(candidates))
 
-    return Transformation(
-        name=call_name("add_irrelevant_candidates", more),
+    return built_in(
+        ("add_irrelevant_candidates", more),
         apply=apply,
         promise="The original candidates keep their order when more candidates are offered.",
-        changes=frozenset({"candidates"}),
-        needs=frozenset({"candidates"}),
-        origin=HOUSE,
+        changes={"candidates"},
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
+from pytest_recsys_mt.relations.transformation import Transformation, prompt_edit, usual
 
 PAPER_RATE = 0.32
 """The paper's example has 69 extra spaces at the 218 places between two visible characters."""
@@ -42,7 +42,7 @@ def add_spaces(rate: float = PAPER_RATE) -> Transformation:
     """
     plain = arguments.share("add_spaces", "rate", rate)
     return prompt_edit(
-        call_name("add_spaces", plain),
+        ("add_spaces", plain),
         lambda rng: AddSpaces(plain, edit_seed(rng)),
         promise="The ranking stays the same when the prompt has stray spaces inside its words.",
         origin=METAMORPHIC,

@@ -3,7 +3,7 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item
 
 
@@ -27,8 +27,8 @@ def add_unconnected_item(items: int) -> Transformation:
         added = {first.id: first, **dataset.items, **{item.id: item for item in others}}
         return dataset.replace(items=added)
 
-    return Transformation(
-        name=call_name("add_unconnected_item", many),
+    return built_in(
+        ("add_unconnected_item", many),
         training=training,
         promise="A few items of the catalogue that nobody has change no answer without them.",
         origin=TRAINING,

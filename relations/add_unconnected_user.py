@@ -3,7 +3,7 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item
 
 ITEMS = 5
@@ -35,8 +35,8 @@ def add_unconnected_user(users: int) -> Transformation:
         ]
         return dataset.adding(rows, items={**dataset.items, **items})
 
-    return Transformation(
-        name=call_name("add_unconnected_user", many),
+    return built_in(
+        ("add_unconnected_user", many),
         training=training,
         promise="A few users who share no item with anybody change no answer to others.",
         origin=TRAINING,

@@ -18,9 +18,8 @@ Example:
 
 from pytest_recsys_mt.relations.rename_user import rename_user
 from pytest_recsys_mt.relations.scale_ratings import scale_ratings
-from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.swap_history import swap_history
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Generator, built_in
 from pytest_recsys_mt.requests import Request, World
 
 _OTHER = (swap_history, scale_ratings(2), rename_user)
@@ -37,12 +36,11 @@ def _before(request: Request, rng: Generator, world: World) -> Request:
     return request.replace(k=1)
 
 
-ask_after_another = Transformation(
-    name="ask_after_another",
+ask_after_another = built_in(
+    "ask_after_another",
     apply=_apply,
     promise="A request gets the same answer whatever request was sent right before it.",
-    needs=frozenset({"ratings"}),
-    origin=HOUSE,
+    needs={"ratings"},
     may_keep=True,
     asked="alone",
     before=_before,

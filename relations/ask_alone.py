@@ -11,13 +11,11 @@ Example:
     'alone'
 """
 
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import built_in
 
-ask_alone = Transformation(
-    name="ask_alone",
+ask_alone = built_in(
+    "ask_alone",
     promise="A request that is sent by itself gets the same answer as in a batch with others.",
-    origin=HOUSE,
     may_keep=True,
     asked="alone",
 )

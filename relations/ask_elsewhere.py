@@ -16,13 +16,11 @@ Example:
     'elsewhere'
 """
 
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import built_in
 
-ask_elsewhere = Transformation(
-    name="ask_elsewhere",
+ask_elsewhere = built_in(
+    "ask_elsewhere",
     promise="A request gets the same answer from another process with the same recommender.",
-    origin=HOUSE,
     may_keep=True,
     asked="elsewhere",
 )

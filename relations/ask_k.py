@@ -3,7 +3,7 @@
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -31,11 +31,11 @@ def ask_k(k: int) -> Transformation:
         require_choice(request, length, world)
         return request.replace(k=length)
 
-    return Transformation(
-        name=call_name("ask_k", length),
+    return built_in(
+        ("ask_k", length),
         apply=apply,
         promise="Lists of two lengths agree over the length of the shorter one.",
-        changes=frozenset({"k"}),
+        changes={"k"},
         origin=METAMORPHIC,
     )
 

@@ -5,9 +5,7 @@ from typing import Literal
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAL
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
-
-MODES = ("upper", "lower")
+from pytest_recsys_mt.relations.transformation import Transformation, prompt_edit, usual
 
 
 @dataclass(frozen=True)
@@ -31,9 +29,9 @@ def change_case(mode: Literal["upper", "lower"] = "upper") -> Transformation:
         >>> ChangeCase("upper")("The user likes Click (2006) 1/5")
         'THE USER LIKES CLICK (2006) 1/5'
     """
-    plain = arguments.choice("change_case", "mode", mode, MODES)
+    plain = arguments.choice("change_case", "mode", mode, ("upper", "lower"))
     return prompt_edit(
-        call_name("change_case", plain),
+        ("change_case", plain),
         lambda rng: ChangeCase(plain),
         promise="The ranking stays the same when the prompt is written in another case.",
         origin=METAL,

@@ -23,7 +23,7 @@ Example:
     [('a', 0), ('c', 2), ('b', 2)]
 """
 
-from pytest_recsys_mt.relations.neighbours import telling
+from pytest_recsys_mt.relations.histories import telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
 
@@ -31,8 +31,7 @@ from pytest_recsys_mt.requests import Rating, Request, World
 @transformation(
     promise="What is like an item rises when the item is the latest of the history.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
     promised="recency",
 )
 def choose_again(request: Request, rng: Generator, world: World) -> Request:

@@ -3,8 +3,7 @@
 from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -48,12 +47,11 @@ def chosen_together(item: str, beside: str, users: int) -> Transformation:
         given = beside_it.iloc[chosen].assign(item=item)
         return dataset.adding(given.itertuples(index=False))
 
-    return Transformation(
-        name=call_name("chosen_together", item, beside, many),
+    return built_in(
+        ("chosen_together", item, beside, many),
         apply=apply,
         training=training,
         promise="An item does not fall for those who have another one when more users have both.",
-        needs=frozenset({"ratings"}),
-        origin=HOUSE,
+        needs={"ratings"},
         may_keep=True,
     )

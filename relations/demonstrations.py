@@ -7,7 +7,7 @@ from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item, Request, World
 
 DONORS: Final = 16
@@ -57,12 +57,12 @@ def demonstrations(n: int) -> Transformation:
         )
         return instructed(request, added, "demonstration")
 
-    return Transformation(
-        name=call_name("demonstrations", users),
+    return built_in(
+        ("demonstrations", users),
         apply=apply,
         promise="The answer is not worse when the prompt shows what others chose next.",
-        changes=frozenset({"instruction"}),
-        needs=frozenset({"ratings", "text"}),
+        changes={"instruction"},
+        needs={"ratings", "text"},
         origin=AGGREGATED_DEMONSTRATIONS,
     )
 

@@ -21,15 +21,14 @@ Example:
     [1.0, 1.0, 4.0]
 """
 
-from pytest_recsys_mt.relations.neighbours import alike, rerated, telling
+from pytest_recsys_mt.relations.histories import alike, rerated, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
     promise="What is like an item does not rise when the item and its like get the lowest rating.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
 )
 def dislike_item(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

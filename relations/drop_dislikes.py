@@ -21,8 +21,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The answer changes when the dislikes are taken out of the history.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
     promised="ratings",
 )
 def drop_dislikes(request: Request, rng: Generator, world: World) -> Request:

@@ -2,8 +2,7 @@
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -32,11 +31,9 @@ def drop_history(n: int) -> Transformation:
         kept = sorted(int(at) for at in rng.choice(size, size - fewer, replace=False))
         return request.replace(history=tuple(request.history[at] for at in kept))
 
-    return Transformation(
-        name=call_name("drop_history", fewer),
+    return built_in(
+        ("drop_history", fewer),
         apply=apply,
         promise="The answer hardly changes when a few items of the history are missing.",
-        changes=frozenset({"history"}),
-        needs=frozenset({"ratings"}),
-        origin=HOUSE,
+        changes={"history"},
     )

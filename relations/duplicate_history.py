@@ -20,9 +20,7 @@ from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
-    promise="The ranking stays the same when the whole history is given twice.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    promise="The ranking stays the same when the whole history is given twice.", changes={"history"}
 )
 def duplicate_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:

@@ -3,7 +3,7 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 
 @usual(5)
@@ -28,8 +28,8 @@ def duplicate_user(users: int) -> Transformation:
         facts = {copies[user]: dataset.users[user] for user in chosen if user in dataset.users}
         return dataset.adding(added.itertuples(index=False), users={**dataset.users, **facts})
 
-    return Transformation(
-        name=call_name("duplicate_user", many),
+    return built_in(
+        ("duplicate_user", many),
         training=training,
         promise="A few users who stand in the training data twice hardly change an answer.",
         origin=TRAINING,

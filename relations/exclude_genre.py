@@ -28,8 +28,7 @@ from pytest_recsys_mt.requests import Item, Request, World
 
 @transformation(
     promise="Nothing of a genre is recommended to who asks for nothing of it.",
-    changes=frozenset({"instruction"}),
-    needs=frozenset({"text"}),
+    changes={"instruction"},
 )
 def exclude_genre(request: Request, rng: Generator, world: World) -> Request:
     if request.candidates is None:

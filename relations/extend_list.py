@@ -2,8 +2,7 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.ask_k import require_choice
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -24,10 +23,9 @@ def extend_list(n: int) -> Transformation:
         require_choice(request, request.k + more, world)
         return request.replace(k=request.k + more)
 
-    return Transformation(
-        name=call_name("extend_list", more),
+    return built_in(
+        ("extend_list", more),
         apply=apply,
         promise="The start of the list stays the same when the request asks for a longer list.",
-        changes=frozenset({"k"}),
-        origin=HOUSE,
+        changes={"k"},
     )

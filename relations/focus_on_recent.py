@@ -24,8 +24,8 @@ from pytest_recsys_mt.requests import Request, World
 
 @transformation(
     promise="The answer is not worse when the prompt points at the latest item.",
-    changes=frozenset({"instruction"}),
-    needs=frozenset({"ratings", "text"}),
+    changes={"instruction"},
+    needs={"ratings", "text"},
     origin=ZERO_SHOT_RANKERS,
 )
 def focus_on_recent(request: Request, rng: Generator, world: World) -> Request:

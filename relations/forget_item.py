@@ -21,7 +21,7 @@ Example:
 """
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.relations.neighbours import alike, telling
+from pytest_recsys_mt.relations.histories import alike, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
@@ -29,8 +29,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="What is like an item falls when the item and its like are taken out of the history.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
 )
 def forget_item(request: Request, rng: Generator, world: World) -> Request:
     chosen = telling(request, world, lambda rating: request.scale.unit(rating.value))

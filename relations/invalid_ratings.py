@@ -7,7 +7,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 VALUES: Final = {"nan": math.nan, "infinite": math.inf, "zero": 0.0, "negative": -1.0}
 
@@ -57,8 +57,8 @@ def invalid_ratings(value: str) -> Transformation:
         moment = int(frame["timestamp"].median())
         return dataset.adding([(*pair, rating, moment) for pair in free], as_is=True)
 
-    return Transformation(
-        name=call_name("invalid_ratings", kind),
+    return built_in(
+        ("invalid_ratings", kind),
         training=training,
         promise="A few invalid ratings are refused or ignored, and never spoil the answers to everybody.",
         origin=CORRECTNESS,

@@ -23,8 +23,7 @@ from pytest_recsys_mt.requests import Rating, Request, World
 @transformation(
     promise="The answer changes when the best ratings become the worst.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
     aspect="ratings",
 )
 def invert_ratings(request: Request, rng: Generator, world: World) -> Request:

@@ -3,8 +3,7 @@
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 
 @usual(1e-9)
@@ -30,9 +29,8 @@ def jitter_ratings(size: float) -> Transformation:
         moved = frame["rating"] + rng.uniform(-most, most, len(frame))
         return dataset.replace(interactions=frame.assign(rating=moved.clip(scale.low, scale.high)))
 
-    return Transformation(
-        name=call_name("jitter_ratings", most),
+    return built_in(
+        ("jitter_ratings", most),
         training=training,
         promise="Ratings that differ by less than rounding say the same.",
-        origin=HOUSE,
     )

@@ -23,8 +23,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The answer changes when all ratings become the highest.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
     aspect="ratings",
 )
 def level_ratings(request: Request, rng: Generator, world: World) -> Request:

@@ -19,8 +19,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The answer changes when the prompt asks for the order of titles.",
     promises_change=True,
-    changes=frozenset({"instruction"}),
-    needs=frozenset({"text"}),
+    changes={"instruction"},
 )
 def order_by_title(request: Request, rng: Generator, world: World) -> Request:
     return instructed(request, text("instructions.order_by_title"), "sentence")

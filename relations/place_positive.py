@@ -3,7 +3,7 @@
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -46,12 +46,11 @@ def place_positive(position: int) -> Transformation:
         moved = (*others[: place - 1], positives[0], *others[place - 1 :])
         return request.replace(candidates=moved)
 
-    return Transformation(
-        name=call_name("place_positive", place),
+    return built_in(
+        ("place_positive", place),
         apply=apply,
         promise="The held-out item is found equally often at every place among the candidates.",
-        changes=frozenset({"candidates"}),
-        needs=frozenset({"candidates"}),
+        changes={"candidates"},
         origin=MULTIDIMENSIONAL,
         may_keep=True,
     )

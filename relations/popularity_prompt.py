@@ -6,7 +6,7 @@ from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import POPULARITY
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 _PROMISES = {
@@ -37,11 +37,10 @@ def popularity_prompt(mode: Literal["mitigate", "minimize"]) -> Transformation:
     def apply(request: Request, rng: Generator, world: World) -> Request:
         return instructed(request, text(f"instructions.{plain}"))
 
-    return Transformation(
-        name=call_name("popularity_prompt", plain),
+    return built_in(
+        ("popularity_prompt", plain),
         apply=apply,
         promise=_PROMISES[plain],
-        changes=frozenset({"instruction"}),
-        needs=frozenset({"text"}),
+        changes={"instruction"},
         origin=POPULARITY,
     )

@@ -19,15 +19,13 @@ Example:
     [4.0, 5.0]
 """
 
-from pytest_recsys_mt.relations.neighbours import rerated, telling
+from pytest_recsys_mt.relations.histories import rerated, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
-    promise="What is like an item does not fall when its rating rises.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    promise="What is like an item does not fall when its rating rises.", changes={"history"}
 )
 def raise_rating(request: Request, rng: Generator, world: World) -> Request:
     scale = request.scale

@@ -18,8 +18,7 @@ from pytest_recsys_mt.requests import Request, World
 
 
 @transformation(
-    promise="The ranking stays the same when the user has another name.",
-    changes=frozenset({"user"}),
+    promise="The ranking stays the same when the user has another name.", changes={"user"}
 )
 def rename_user(request: Request, rng: Generator, world: World) -> Request:
     stem = request.user.rstrip("0123456789")

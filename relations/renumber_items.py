@@ -22,9 +22,7 @@ from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
-    "training",
-    promise="Which id belongs to which item is irrelevant.",
-    origin=TRAINING,
+    "training", promise="Which id belongs to which item is irrelevant.", origin=TRAINING
 )
 def renumber_items(dataset: Dataset, rng: Generator) -> Renamed:
     ids = sorted(dataset.items)

@@ -19,9 +19,7 @@ from pytest_recsys_mt.relations.transformation import Generator, transformation
 
 
 @transformation(
-    "training",
-    promise="Which id belongs to which user is irrelevant.",
-    origin=TRAINING,
+    "training", promise="Which id belongs to which user is irrelevant.", origin=TRAINING
 )
 def renumber_users(dataset: Dataset, rng: Generator) -> Renamed:
     ids = sorted(dataset.interactions["user"].unique())

@@ -28,8 +28,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @transformation(
     promise="The ranking stays the same when the same history is given in another order.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
     unless="recency",
 )
 def reorder_history(request: Request, rng: Generator, world: World) -> Request:

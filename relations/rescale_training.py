@@ -3,7 +3,7 @@
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.scale_ratings import scale_ratings
 from pytest_recsys_mt.relations.sources import TRAINING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 
 @usual(2)
@@ -30,13 +30,12 @@ def rescale_training(factor: float) -> Transformation:
             scale=type(scale)(scale.low * by, scale.high * by),
         )
 
-    return Transformation(
-        name=call_name("rescale_training", by),
+    return built_in(
+        ("rescale_training", by),
         apply=requests.apply,
         training=training,
         promise="The ranking stays the same when all ratings, also those of the training data, are on a larger scale.",
         changes=requests.changes,
-        needs=requests.needs,
         promised="scale",  # a fixed regularisation is another one on another scale, and no fault
         origin=TRAINING,
     )

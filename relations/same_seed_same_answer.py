@@ -11,12 +11,10 @@ Example:
     True
 """
 
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import built_in
 
-same_seed_same_answer = Transformation(
-    name="same_seed_same_answer",
+same_seed_same_answer = built_in(
+    "same_seed_same_answer",
     promise="The same request with the same seed gets the same answer.",
-    origin=HOUSE,
     same_seed=True,
 )

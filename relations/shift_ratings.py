@@ -4,7 +4,7 @@ from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, Scale, World
 
 
@@ -35,11 +35,10 @@ def shift_ratings(offset: float, *, paper: bool = False) -> Transformation:
         moved = revalued(request, lambda rating: rating.value + by)
         return moved.replace(scale=Scale(request.scale.low + by, request.scale.high + by))
 
-    return Transformation(
-        name=call_name("shift_ratings", by),
+    return built_in(
+        ("shift_ratings", by),
         apply=apply,
         promise="The ranking stays the same when all ratings and their scale are shifted.",
-        changes=frozenset({"history", "scale"}),
-        needs=frozenset({"ratings"}),
+        changes={"history", "scale"},
         origin=METAMORPHIC,
     )

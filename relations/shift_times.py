@@ -3,8 +3,7 @@
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import later
 from pytest_recsys_mt.relations.invented import Dataset
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 WEEK = 7 * 24 * 3600
@@ -28,12 +27,12 @@ def shift_times(weeks: int) -> Transformation:
         frame = dataset.interactions
         return dataset.replace(interactions=frame.assign(timestamp=frame["timestamp"] + seconds))
 
-    return Transformation(
-        name=call_name("shift_times", seconds // WEEK),
+    return built_in(
+        ("shift_times", seconds // WEEK),
         apply=apply,
         training=training,
         promise="The ranking stays the same when everything happens the same number of weeks later.",
-        changes=frozenset({"history"}),
-        origin=HOUSE,
+        changes={"history"},
+        needs=(),
         may_keep=True,
     )

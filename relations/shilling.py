@@ -4,7 +4,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import SHILLING
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 FILLERS = 10
 """Popular items that each invented user has, to be a neighbour of many."""
@@ -42,8 +42,8 @@ def shilling(item: str, users: int) -> Transformation:
         ]
         return dataset.adding(rows)
 
-    return Transformation(
-        name=call_name("shilling", item, many),
+    return built_in(
+        ("shilling", item, many),
         training=training,
         promise="A few invented users who praise an item hardly raise it.",
         origin=SHILLING,

@@ -22,8 +22,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @transformation(
     promise="The ranking stays the same when the candidates are offered in another order.",
-    changes=frozenset({"candidates"}),
-    needs=frozenset({"candidates"}),
+    changes={"candidates"},
     origin=ZERO_SHOT_RANKERS,
 )
 def shuffle_candidates(request: Request, rng: Generator, world: World) -> Request:

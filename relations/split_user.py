@@ -2,8 +2,7 @@
 
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
-from pytest_recsys_mt.relations.sources import HOUSE
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 LEAST = 10
 """Interactions of a user who is split: with fewer, the halves say nothing."""
@@ -38,9 +37,8 @@ def split_user(users: int) -> Transformation:
             interactions=frame.assign(user=moved), users={**dataset.users, **facts}
         )
 
-    return Transformation(
-        name=call_name("split_user", many),
+    return built_in(
+        ("split_user", many),
         training=training,
         promise="A few users of the training data who are split in two hardly change an answer.",
-        origin=HOUSE,
     )

@@ -19,8 +19,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The answer changes when other candidates are offered.",
     promises_change=True,
-    changes=frozenset({"candidates"}),
-    needs=frozenset({"candidates"}),
+    changes={"candidates"},
 )
 def swap_candidates(request: Request, rng: Generator, world: World) -> Request:
     if not request.candidates:

@@ -34,8 +34,7 @@ MOST_OVERLAP = 0.5
 @transformation(
     promise="The answer changes when the history is another user's.",
     promises_change=True,
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings"}),
+    changes={"history"},
 )
 def swap_history(request: Request, rng: Generator, world: World) -> Request:
     if not request.history:

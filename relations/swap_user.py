@@ -22,8 +22,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The answer changes when another user asks.",
     promises_change=True,
-    changes=frozenset({"history", "user"}),
-    needs=swap_history.needs,
+    changes={"history", "user"},
 )
 def swap_user(request: Request, rng: Generator, world: World) -> Request:
     return rename_user(swap_history(request, rng, world), rng, world)

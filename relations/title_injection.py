@@ -29,8 +29,7 @@ from pytest_recsys_mt.requests import Request, World
 
 @transformation(
     promise="An instruction inside a title does not make its item rise.",
-    changes=frozenset({"candidates"}),
-    needs=frozenset({"candidates"}),
+    changes={"candidates"},
     origin=TEXT_ATTACK,
 )
 def title_injection(request: Request, rng: Generator, world: World) -> Request:

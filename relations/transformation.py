@@ -41,6 +41,14 @@ _ASPECTS: Mapping[frozenset[str], Aspect] = {
 }
 """What a change of these fields of a request is about."""
 
+_NEEDED: Mapping[str, Need] = {
+    "history": "ratings",
+    "candidates": "candidates",
+    "instruction": "text",
+    "edits": "text",
+}
+"""What a change of a field needs."""
+
 NO_WORLD = World()
 
 
@@ -144,30 +152,40 @@ class Transformation:
         return self.apply(request, rng, world)
 
 
+def built_in(
+    call: str | tuple[Any, ...],
+    *,
+    changes: Collection[str] = (),
+    needs: Collection[Need] | None = None,
+    **facts: Any,
+) -> Transformation:
+    """A transformation of this package, by the `call` that creates it: a name, or what `call_name` takes.
+
+    It comes from this project, and needs what a change of its fields needs, unless it says otherwise.
+    """
+    if needs is None:
+        needs = {_NEEDED[field] for field in changes if field in _NEEDED}
+    name = call if isinstance(call, str) else call_name(*call)
+    facts.setdefault("origin", HOUSE)
+    return Transformation(name, changes=frozenset(changes), needs=frozenset(needs), **facts)
+
+
 def transformation(
     of: Literal["apply", "training"] = "apply", **facts: Any
 ) -> Callable[[Callable[..., Any]], Transformation]:
-    """Make of a function the `Transformation` of its name, with these attributes; it is the one called `of`.
-
-    Without an `origin`, the relation comes from this project.
-    """
-
-    def made(function: Callable[..., Any]) -> Transformation:
-        return Transformation(function.__name__, **{"origin": HOUSE, **facts, of: function})
-
-    return made
+    """Make of a function the `built_in` transformation of its name, with these facts; it is the one called `of`."""
+    return lambda function: built_in(function.__name__, **(facts | {of: function}))
 
 
 def prompt_edit(
-    name: str, edit: Callable[[Generator], Edit], promise: str, origin: str
+    call: str | tuple[Any, ...], edit: Callable[[Generator], Edit], promise: str, origin: str
 ) -> Transformation:
     """A transformation that changes the text of prompts alone: `edit` draws how, anew for each request."""
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
         return request.replace(edits=(*request.edits, edit(rng)))
 
-    changes, needs = frozenset({"edits"}), frozenset[Need]({"text"})
-    return Transformation(name, apply, promise, changes=changes, needs=needs, origin=origin)
+    return built_in(call, promise=promise, apply=apply, changes={"edits"}, origin=origin)
 
 
 Relation = Transformation | Callable[..., Transformation]

@@ -3,7 +3,7 @@
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -30,11 +30,10 @@ def truncate_history(n: int) -> Transformation:
             raise NotApplicable(f"the history has no more than {latest} items")
         return request.replace(history=request.history[-latest:])
 
-    return Transformation(
-        name=call_name("truncate_history", latest),
+    return built_in(
+        ("truncate_history", latest),
         apply=apply,
         promise="The answer hardly changes when only the latest items of the history are known.",
-        changes=frozenset({"history"}),
-        needs=frozenset({"ratings"}),
+        changes={"history"},
         origin=METAMORPHIC,
     )

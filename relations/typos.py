@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import CHECKLIST
-from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
+from pytest_recsys_mt.relations.transformation import Transformation, prompt_edit, usual
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -49,7 +49,7 @@ def typos(rate: float = 0.1) -> Transformation:
     """
     plain = arguments.share("typos", "rate", rate)
     return prompt_edit(
-        call_name("typos", plain),
+        ("typos", plain),
         lambda rng: Typos(plain, edit_seed(rng)),
         promise="The ranking stays the same when words of the prompt are mistyped.",
         origin=CHECKLIST,

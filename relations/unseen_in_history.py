@@ -32,8 +32,8 @@ def _new_id(known: frozenset[str]) -> str:
 
 @transformation(
     promise="An item in the history that the training data never named hardly changes the answer.",
-    changes=frozenset({"history"}),
-    needs=frozenset({"ratings", "fit"}),
+    changes={"history"},
+    needs={"ratings", "fit"},
     origin=CORRECTNESS,
 )
 def unseen_in_history(request: Request, rng: Generator, world: World) -> Request:

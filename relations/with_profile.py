@@ -7,7 +7,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
-from pytest_recsys_mt.relations.transformation import Generator, Transformation, usual
+from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
 
 
@@ -55,11 +55,11 @@ def with_profile(profiles: Mapping[str, str], *, history: bool = True) -> Transf
         described = instructed(request, added, "description")
         return described if history else described.replace(history=())
 
-    return Transformation(
-        name=f"with_profile(profiles{'' if history else ', history=False'})",
+    return built_in(
+        f"with_profile(profiles{'' if history else ', history=False'})",
         apply=apply,
         promise="The answer is not worse when the prompt describes the user.",
-        changes=frozenset({"history", "instruction"}),
-        needs=frozenset({"text"}),
+        changes={"history", "instruction"},
+        needs={"text"},
         origin=MULTIDIMENSIONAL,
     )

@@ -23,7 +23,11 @@ AGGREGATES: Mapping[str, Callable[[str], Aggregate]] = MappingProxyType(
 them."""
 
 
-def measure_named(name: str | Score | Aggregate) -> Score | Aggregate:
+Measure = str | Score | Aggregate
+"""A score or an aggregate, or the name of one."""
+
+
+def measure_named(name: Measure) -> Score | Aggregate:
     """The score or the aggregate of that name, such as ``item_coverage@10``, or the given one itself."""
     if isinstance(name, Aggregate):
         return name

@@ -13,7 +13,6 @@ from pytest_recsys_mt.oracles.judging.fits import over_fits
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
-from pytest_recsys_mt.oracles.judging.vacuity import with_vacuity
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
 
@@ -108,3 +107,20 @@ def assess(answers: Answers, claim: Claim, measure: OfSample, *, whole: bool = F
         return Seen.of(measure(sample, context), sample, source, followup, groups)
 
     return step_by_step(claim, answers.label, context, answers.applicable(), see)
+
+
+def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdict:
+    """A verdict that holds, with what the recommender does not read of what its relation changes.
+
+    A promise about what a recommender does not read is kept, and says nothing: it is kept vacuously.
+    """
+    context = source.context
+    moved = context.deterministic and any(verdict.per_user.values())
+    holds = verdict.status == "holds" and not moved
+    if verdict.allowed == "at least" or not (holds or context.made_up):
+        return verdict
+    unread = context.unread(source, followup)
+    if unread is None or not holds:
+        return verdict
+    details = {**verdict.details, "unread": dict(unread.shown)}
+    return dataclasses.replace(verdict, vacuous=unread.aspect, details=details)

@@ -10,7 +10,7 @@ from functools import partial
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
-from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, long_tail_of
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 

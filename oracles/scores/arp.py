@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
-from pytest_recsys_mt.oracles.scores.list_scores import known_items, listed
+from pytest_recsys_mt.oracles.scores.makers import known_items, listed
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
+from pytest_recsys_mt.oracles.scores.makers import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 

@@ -11,7 +11,7 @@ An item of the history, or a catalogue item that was not offered, is not a hallu
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.oracles.scores.slot_scores import slot_share
+from pytest_recsys_mt.oracles.scores.makers import slot_share
 from pytest_recsys_mt.oracles.scores.slots import Slot, share_of
 
 

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arguments import one_of
-from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 Likeness = Literal["jaccard", "cosine"]

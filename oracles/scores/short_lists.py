@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
-from pytest_recsys_mt.oracles.scores.slot_scores import of_format
+from pytest_recsys_mt.oracles.scores.makers import of_format
 from pytest_recsys_mt.requests import Recommendation
 
 __all__ = ["short_list"]

@@ -5,23 +5,20 @@ Repeats do not count as invalid; `no_repeats` finds them.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of
 from pytest_recsys_mt.oracles.scores.slots import kind_of
 from pytest_recsys_mt.requests import EntryKind, Recommendation
 
-_CLASS_OF: Mapping[EntryKind, str] = MappingProxyType(
-    {
-        "unparsed": "malformed",
-        "history": "already_seen",
-        "unknown": "unknown_title",
-        "outside": "outside_catalogue",
-        # In the catalogue, but not among the candidates of the request.
-        "catalogue": "outside_catalogue",
-    }
-)
+_CLASS_OF: Mapping[EntryKind, str] = {
+    "unparsed": "malformed",
+    "history": "already_seen",
+    "unknown": "unknown_title",
+    "outside": "outside_catalogue",
+    # In the catalogue, but not among the candidates of the request.
+    "catalogue": "outside_catalogue",
+}
 
 
 def _count(*classes: str) -> Of:

@@ -36,9 +36,9 @@ def fagin_similarity(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:
 
 
 def _distance(chunk: Chunk, p: float) -> Floats:
-    counts = count_pairs(chunk)
-    unknown = counts.a_only * (counts.a_only - 1) + counts.b_only * (counts.b_only - 1)
-    return counts.discordant + unknown * (p / 2)
+    a_only, b_only, discordant = count_pairs(chunk)
+    unknown = a_only * (a_only - 1) + b_only * (b_only - 1)
+    return discordant + unknown * (p / 2)
 
 
 def _maximum(chunk: Chunk, p: float) -> Floats:

@@ -37,11 +37,11 @@ def kendall_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def _tau_b(chunk: Chunk) -> Floats:
-    counts = count_pairs(chunk)
-    pairs = pairs_of(counts.a_only + chunk.b_length)  # of the union
+    a_only, b_only, discordant = count_pairs(chunk)
+    pairs = pairs_of(a_only + chunk.b_length)  # of the union
     # A list ties its missing items.
-    untied_a, untied_b = pairs - pairs_of(counts.b_only), pairs - pairs_of(counts.a_only)
-    difference = untied_a + untied_b - pairs - 2 * counts.discordant
+    untied_a, untied_b = pairs - pairs_of(b_only), pairs - pairs_of(a_only)
+    difference = untied_a + untied_b - pairs - 2 * discordant
     return quotients(difference, np.sqrt(untied_a * untied_b.astype(np.float64)))
 
 

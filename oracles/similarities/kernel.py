@@ -72,20 +72,12 @@ def new_matches(chunk: Chunk) -> NDArray[np.uint8]:
     return counts
 
 
-@dataclass(frozen=True)
-class PairCounts:
-    """Numbers of items, and of pairs of them that two lists order differently; all ``(pairs,)``.
+def count_pairs(chunk: Chunk) -> tuple[Integers, Integers, Integers]:
+    """The items of `a` alone, those of `b` alone, and the pairs that the lists order differently, ``(pairs,)`` each.
 
-    A list ranks its own items ahead of the absent ones (K^(0) of Fagin, Kumar and Sivakumar 2003).
+    Kendall's tau-b and Fagin's K^(p) differ only in ties. A list ranks its own items ahead of the absent ones (K^(0) of
+    Fagin, Kumar and Sivakumar 2003).
     """
-
-    a_only: Integers
-    b_only: Integers
-    discordant: Integers
-
-
-def count_pairs(chunk: Chunk) -> PairCounts:
-    """Count ordered pairs for Kendall's tau-b and Fagin's K^(p), which differ only in ties."""
     a, b = chunk.a, chunk.b
     depth, pairs = a.shape
     small = np.uint8 if depth < np.iinfo(np.uint8).max else np.uint16
@@ -115,11 +107,7 @@ def count_pairs(chunk: Chunk) -> PairCounts:
     # An item of only one list disagrees with each common item after it in that list.
     a_ahead = a_only * a_length - a_only_ranks - pairs_of(a_only)
     b_ahead = b_only * b_length - b_only_ranks - pairs_of(b_only)
-    return PairCounts(
-        a_only=a_only,
-        b_only=b_only,
-        discordant=inversions + a_ahead + b_ahead + a_only * b_only,
-    )
+    return a_only, b_only, inversions + a_ahead + b_ahead + a_only * b_only
 
 
 def pairs_of(count: Integers) -> Integers:

@@ -138,11 +138,8 @@ def _rounded_ratios(values: Floats) -> Floats:
 
 def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
     """The arguments that minimise the sum of some terms."""
-
-    def total(at: Floats) -> float:
-        return float(terms(at).sum())
-
     from scipy.optimize import minimize
 
+    total = lambda at: float(terms(at).sum())
     found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
     return tuple(float(x) for x in found.x)

@@ -65,11 +65,6 @@ def failure(error: BaseException) -> Answer:
     return failed
 
 
-def plain_or_failure(answer: Recommendation | NotApplicable) -> Answer:
-    """A recommendation, or why there is none, as plain JSON data."""
-    return failure(answer) if isinstance(answer, NotApplicable) else plain_recommendation(answer)
-
-
 def describe_failure(error: BaseException) -> str:
     """One line that describes the failure, short enough for a report, without keys."""
     try:

@@ -12,16 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.calls.answer import Answer, plain_completion
+from pytest_recsys_mt.calls.answer import plain_completion
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.cache_files import Imported, lines_of, take
+from pytest_recsys_mt.calls.cache_files import Imported, Row, imported_from, lines_of
 from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.llm.api import chat_api
-from pytest_recsys_mt.redaction import shortened
-from pytest_recsys_mt.sanitize import one_line
 
 URL = "/v1/chat/completions"
 RESPONSES_URL = "/v1/responses"
@@ -71,17 +69,7 @@ def import_batch(
     imported.
     """
     asked = _asked(calls)
-    imported = Imported()
-    with cache.together():
-        for number, line in lines_of(output):
-            try:
-                key, answer = _answer(line, asked)
-            except ValueError as error:
-                reason = shortened(one_line(str(error)), chat_api.REASON_LENGTH)
-                imported.refused.append(f"{output}:{number}: {reason}")
-                continue
-            take(cache, imported, (key, asked[key], answer), replace=replace)
-    return imported
+    return imported_from(cache, output, lambda line: _answer(line, asked), replace=replace)
 
 
 def _request(name: str, subject: Subject, call: Call) -> str:
@@ -126,8 +114,8 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
     return calls
 
 
-def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
-    """The key and the answer in a line of an output file; a `ValueError` says why there is none."""
+def _answer(line: bytes, asked: Mapping[str, dict[str, Any]]) -> Row:
+    """The call and the answer in a line of an output file; a `ValueError` says why there is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -150,4 +138,4 @@ def _answer(line: bytes, asked: Mapping[str, object]) -> tuple[str, Answer]:
         raise ValueError(f"{key[:12]}: {error}") from None
     if "error" in answer or not (answer.get("text") or "").strip():
         raise ValueError(f"{key[:12]}: {answer.get('error', 'the model wrote nothing')}")
-    return key, answer
+    return key, asked[key], answer

@@ -101,11 +101,9 @@ class AnswerCache:
             read_only = not os.access(self._database.parent, os.W_OK)
             why = "its folder is read-only" if read_only else error
             self.unwritable = str(self._broken("written", why))
-            try:
+            readable = False
+            with contextlib.suppress(CacheError):
                 self.get("")
-            except CacheError:
-                readable = False
-            else:
                 readable = self._database.exists()
             if not readable:
                 held = "locked" in str(error)

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import written_or
+from pytest_recsys_mt.redaction import shortened
+from pytest_recsys_mt.sanitize import one_line
 
 _UNKNOWN = "?"
 
 MOST_LINE = 1 << 26
 """The most bytes of a line: the images of a call are in it."""
+
+Row = tuple[str, dict[str, Any], Answer]
+"""The key of a call, the call and its answer."""
 
 
 @dataclass(slots=True)
@@ -100,55 +105,46 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
 
 
-def read_answers(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
-    """The lines of a file by their number, from 1: each a row with its key, or why it is refused."""
-    return ((number, _read(line)) for number, line in lines_of(path))
-
-
 def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:
     """Copy the answers of a file into `cache`.
 
     A damaged line is refused, the others are imported. They become visible together, at the end.
     """
+    return imported_from(cache, path, _read, replace=replace)
+
+
+def imported_from(
+    cache: AnswerCache, path: Path, read: Callable[[bytes], Row], *, replace: bool
+) -> Imported:
+    """Copy what `read` finds in each line of a file into `cache`; its `ValueError` says why a line is refused."""
     imported = Imported()
     with cache.together():
-        for number, row in read_answers(path):
-            if isinstance(row, str):
-                imported.refused.append(f"{path}:{number}: {row}")
+        for number, line in lines_of(path):
+            try:
+                key, call, answer = read(line)
+            except ValueError as error:
+                reason = shortened(one_line(str(error)), REASON_LENGTH)
+                imported.refused.append(f"{path}:{number}: {reason}")
                 continue
-            kept = row["key"], row["call"], row["answer"]
-            take(cache, imported, kept, replace=replace)
+            there = cache.get(key)
+            when = {"run": None, "asked": None}
+            same = there is not None and {**there, **when} == {**answer, **when}
+            imported.added += there is None
+            imported.known += same
+            imported.differing += there is not None and not same
+            if there is None or (replace and not same):
+                cache.put(key, call, answer)
     return imported
-
-
-def take(
-    cache: AnswerCache,
-    imported: Imported,
-    row: tuple[str, dict[str, Any], Answer],
-    *,
-    replace: bool,
-) -> None:
-    """Copy one answer, with its key and its call, into `cache`, and count it."""
-    key, call, answer = row
-    there = cache.get(key)
-    if there is not None:
-        when = {"run": None, "asked": None}
-        same = {**there, **when} == {**answer, **when}
-        imported.known += same
-        imported.differing += not same
-        if same or not replace:
-            return
-    imported.added += there is None
-    cache.put(key, call, answer)
 
 
 def keys_in(path: Path) -> set[str]:
     """The keys of all answers in a file."""
     keys = set()
-    for number, row in read_answers(path):
-        if isinstance(row, str):
-            raise CacheError(f"{path}:{number}: {row}; export the answers again")
-        keys.add(row["key"])
+    for number, line in lines_of(path):
+        try:
+            keys.add(_read(line)[0])
+        except ValueError as error:
+            raise CacheError(f"{path}:{number}: {error}; export the answers again") from None
     return keys
 
 
@@ -169,13 +165,11 @@ def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
     return dict(sorted(found.items())), refused
 
 
-def _read(line: bytes) -> dict[str, Any] | str:
+def _read(line: bytes) -> Row:
     try:
         text = line.decode()
         key = json.loads(text, parse_constant=int).get("key")  # int() refuses NaN, as JSON does
     except (ValueError, RecursionError, AttributeError):
-        return "it is not a JSON object"
-    try:
-        return sound_row(text, key)
-    except ValueError as error:
-        return str(error)
+        raise ValueError("it is not a JSON object") from None
+    row = sound_row(text, key)
+    return key, row["call"], row["answer"]

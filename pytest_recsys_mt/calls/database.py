@@ -53,10 +53,10 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
     def store(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, value: Any, read: bool, key: Any = None
     ) -> tuple[int, int, None, str | bytes]:
-        """Check a value and compress it; any length stays inside the database."""
+        """Check a value and compress it, unless it is very long; any length stays inside the database."""
         if read or type(value) is not str:
             raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
-        return 0, MODE_RAW, None, compressed(value)
+        return 0, MODE_RAW, None, zlib.compress(value.encode()) if len(value) <= LONGEST else value
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
         return sound_value(mode, filename, value)
@@ -93,11 +93,6 @@ def sound_value(mode: Any, filename: Any, value: Any) -> str:
     if type(value) is not str:
         raise RefusedError("its value is not JSON text")
     return value  # as earlier versions wrote it
-
-
-def compressed(text: str) -> str | bytes:
-    """`text` as it is stored: about half as long, or as it is if it is very long."""
-    return zlib.compress(text.encode()) if len(text) <= LONGEST else text
 
 
 def _expanded(value: bytes) -> str:

@@ -1,22 +1,26 @@
-"""Limits the time of one call of users' own code."""
+"""Limits the time of one call of users' own code, and what it may do to the streams and limits of the process."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
-from pytest_recsys_mt.calls.unharmed import unharmed
 from pytest_recsys_mt.errors import RecommenderError
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
 
 HANGS = 3
 """After this many calls in a row without an answer in time, a recommender is asked no more."""
@@ -86,7 +90,9 @@ class _Calls:
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread = Thread(target=_make, args=(self._waiting,), name="recsys-mt", daemon=True)
+        self._thread = threading.Thread(
+            target=_make, args=(self._waiting,), name="recsys-mt", daemon=True
+        )
         self._thread.start()
         weakref.finalize(self, self._waiting.put, None)
 
@@ -115,6 +121,47 @@ class _Calls:
 
 
 def _make(calls: SimpleQueue[Callable[[], None] | None]) -> None:
-    with suppress(_Left):
+    with contextlib.suppress(_Left):
         while (call := calls.get()) is not None:
             call()
+
+
+class _Kept:
+    """A stream of the process that cannot be closed: pytest reads from it what was captured."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream = stream
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        raise ValueError(
+            f"{self._name} belongs to the whole run, so a recommender may not close it"
+        )
+
+
+@contextlib.contextmanager
+def unharmed() -> Iterator[None]:
+    """Within it the standard streams cannot be closed; after it, they and the limit on open files are as before.
+
+    Only in the main thread: pytest exchanges the streams there, and another thread would put back old ones.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    streams = {name: getattr(sys, name) for name in ("stdout", "stderr")}
+    files = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (0, 0)
+    for name, stream in streams.items():
+        if stream is not None:  # `print` says nothing to None
+            setattr(sys, name, _Kept(stream, f"sys.{name}"))
+    try:
+        yield
+    finally:
+        for name, stream in streams.items():
+            setattr(sys, name, stream)
+        if resource and resource.getrlimit(resource.RLIMIT_NOFILE) != files:
+            # Who lowered the hard limit, too, may not raise it again.
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, files)

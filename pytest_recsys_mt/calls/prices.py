@@ -72,21 +72,18 @@ class Prices:
         The user's prices are looked up by the spec, by the spec without its parameters, and by the
         name of the model. Models in this process are free: built-in recommenders and ``hf:``.
         """
+        from pytest_recsys_mt.recommenders import NAMES
+
         model, host = identity.get("model"), identity.get("host")
         for name in (spec, spec.partition("?")[0], model):
             if isinstance(name, str) and name in self._own:
                 return self._own[name]
-        if identity.get("provider") == "hf" or _is_built_in(spec, identity):
+        built_in = "recommender" in identity and spec.partition("?")[0] in NAMES
+        if built_in or identity.get("provider") == "hf":
             return FREE
         if isinstance(host, str) and urlsplit(host).hostname == HOST:
             return self._packaged.get(str(model))
         return None
-
-
-def _is_built_in(spec: str, identity: Mapping[str, object]) -> bool:
-    from pytest_recsys_mt.recommenders import NAMES
-
-    return "recommender" in identity and spec.partition("?")[0] in NAMES
 
 
 def text_of(path: Path) -> str:
@@ -134,7 +131,6 @@ def dollars(usd: float) -> str:
 
 
 _TEXT_MODES = ("chat", "completion", "responses")
-_MILLION = 10**6
 
 HEADER = """\
 # What a million tokens cost in USD, by the name of the model or the spec of the recommender, for
@@ -217,4 +213,4 @@ def _usd(cost: object) -> float | None:
     """USD for a million tokens, from those for one."""
     if isinstance(cost, bool) or not isinstance(cost, int | Decimal) or not 0 <= cost < 1:
         return None
-    return float(cost * _MILLION)
+    return float(cost * _TOKENS)

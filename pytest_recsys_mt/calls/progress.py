@@ -140,9 +140,6 @@ class Progress:
             phase = self._phases[-1]  # another thread may end it at any time
         except IndexError:
             return None
-        seconds = self._clock() - phase.began
-        if not phase.wanted:
-            return Standing(phase.name, phase.detail, seconds)
         waiting = phase.wanted - phase.answered
         rate = self._rate.per_second if waiting else 0.0
         more = [
@@ -155,7 +152,7 @@ class Progress:
         return Standing(
             phase.name,
             phase.detail,
-            seconds,
+            self._clock() - phase.began,
             phase.wanted,
             phase.answered,
             waiting / rate if rate else None,

@@ -22,7 +22,6 @@ from pytest_recsys_mt.calls.answer import (
     completion_of,
     failure,
     plain_completion,
-    plain_or_failure,
     plain_recommendation,
     refusing_titles,
     usage_of,
@@ -316,7 +315,9 @@ class RecommenderSubject(Subject):
             return _together_or_apart(self._recommend, requests)
 
         def plain(place: int, answer: Recommendation | NotApplicable) -> Answer:
-            return refusing_titles(plain_or_failure(answer), requests[place])
+            if isinstance(answer, NotApplicable):
+                return failure(answer)
+            return refusing_titles(plain_recommendation(answer), requests[place])
 
         return _as_they_arrive(each, requests, plain)
 
@@ -361,9 +362,7 @@ class TextSubject(Subject):
         self.ignores = ignored_by(self.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        if one == other:
-            return True
-        return self.messages(one) == self.messages(other) and one.k == other.k
+        return one == other or (one.k == other.k and self.messages(one) == self.messages(other))
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self._recommender.question(request).unseeded.messages

@@ -45,8 +45,12 @@ def read_folder(folder: Path, told: Told) -> Content:
     tagged = _tagged(folder)
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
-    texts = folder / "tags.dat"
-    tags = _tags(texts, tagged) if tagged is not None and texts.is_file() else {}
+    tags: dict[str, tuple[str, ...]] = {}
+    if tagged is not None and (folder / "tags.dat").is_file():
+        texts = read(folder / "tags.dat", _TAGS)
+        texts.refuse_repeats("tag")
+        named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
+        tags = frequent_tags(named.assign(tag=named["text"]))
     items = {}
     for key, title in artists.frame.itertuples(index=False):
         known = tags.get(str(key), ())
@@ -100,13 +104,6 @@ def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
     latest = tagged.groupby(["user", "item"])["timestamp"].max()
     pairs = pd.MultiIndex.from_frame(counts[["user", "item"]])
     return latest.reindex(pairs, fill_value=0).to_numpy()
-
-
-def _tags(path: Path, tagged: Rows) -> dict[str, tuple[str, ...]]:
-    texts = read(path, _TAGS)
-    texts.refuse_repeats("tag")
-    named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
-    return frequent_tags(named.assign(tag=named["text"]))
 
 
 FORMATS = (

@@ -252,7 +252,9 @@ def _checked(
     """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
-        frame[column] = _categories(frame[column])
+        if not isinstance(frame[column].dtype, pd.CategoricalDtype):
+            codes, ids = pd.factorize(frame[column])
+            frame[column] = pd.Categorical.from_codes(codes, pd.Index(ids).astype(str))
     users, things = frame["user"].cat, frame["item"].cat
 
     unknown = np.array([name not in items for name in things.categories], dtype=np.bool_)
@@ -287,10 +289,3 @@ def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
     if repeats == "count":
         latest["rating"] = latest["pair"].map(frame["pair"].value_counts()).astype("float64")
     return latest
-
-
-def _categories(series: pd.Series[Any]) -> pd.Series[Any]:
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        return series
-    codes, uniques = pd.factorize(series)
-    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(uniques).astype(str)))

@@ -33,20 +33,10 @@ INTERACTIONS: Mapping[str, Sequence[str]] = {
     "time": ("timestamp", "time", "date", "datetime", "unixtime", "unixreviewtime", "createdat", "eventtime"),
 }  # fmt: skip
 """The usual headers, in the form of `rows.normal`."""
-COUNTS = (
-    "plays",
-    "playcount",
-    "count",
-    "listens",
-    "quantity",
-    "weight",
-    "hours",
-    "playtime",
-    "watchratio",
-)
-"""Headers of how often or how long somebody used an item: no rating, but perhaps meant as one."""
+COUNTS = ("count", "plays", "playtime", "listens", "quantity", "weight", "hours", "watchratio")
+"""Parts of headers of how often or how long somebody used an item: no rating, but perhaps meant as one."""
 LIKE_RATINGS = ("rating", "rate", "score", "star", "mark", "value", "grade")
-LIKE_TIMES = ("time", "date", "day", "when", "stamp", "ts", "dat")
+LIKE_TIMES = ("time", "day", "when", "stamp", "ts", "dat")
 """Parts of headers that may be meant as ratings and as times."""
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),

@@ -21,7 +21,7 @@ from pytest_recsys_mt.recommenders.own_objects import in_file, in_module
 ENTRY_POINTS = "pytest_recsys_mt.faults"
 """Group of entry points by which an installed package offers faults by name."""
 
-_MODULES = ("reading", "preferences", "listing", "serving")
+_MODULES = ("reading", "listing", "serving")
 
 
 @dataclass(frozen=True)

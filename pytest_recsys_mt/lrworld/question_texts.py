@@ -1,7 +1,6 @@
 """The prompt of a question: what it shows, what it asks, how to answer.
 
-The templates, in ``question_texts.toml``, are in the substance of figures 7 and 13 and of table 24 of the paper, in
-our own words.
+The texts, in ``prompts.toml``, are in the substance of figures 7 and 13 and of table 24 of the paper, in our own words.
 """
 
 import base64
@@ -19,6 +18,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
+from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.requests import Message, Prompt
 from pytest_recsys_mt.wording import plural
 
@@ -34,25 +34,11 @@ class Domain:
     together: str  # how two items belong together in histories
 
 
-@dataclass(frozen=True)
-class Template:
-    """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``."""
-
-    task: str  # with the role of the model
-    lead: str  # above what is shown
-    question: str  # above the options
-    asked: str = ""  # property of the next item; empty for the item itself, or a user
-
-
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 DOMAINS: Final[Mapping[str, Domain]] = {
     name: Domain(**each) for name, each in _TEXTS["domains"].items()
 }
 """By `Question.domain`; any other name counts as the word for an item."""
-TEMPLATES: Final[Mapping[str, Template]] = {
-    kind: Template(**each) for kind, each in _TEXTS["templates"].items()
-}
-"""By kind of question."""
 
 
 def labels(question: Question) -> tuple[str, ...]:
@@ -80,7 +66,7 @@ def prompt(
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")
     marks = labels(question)
-    task = TEMPLATES[question.measure].task.format_map(_words(question))
+    task = _said("task", question)
     parts = [] if question.domain == "artist" else [task]
     parts += [*_examples(examples), _shown(question), _offered(question, marks)]
     parts.append(_ending(question, marks, think))
@@ -150,6 +136,10 @@ def data_url(image: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
+def _said(part: str, question: Question) -> str:
+    return said(f"lrworld_{part}.{question.measure}", **_words(question))
+
+
 def _words(question: Question) -> Mapping[str, str]:
     return _words_of(question.domain, question.measure)
 
@@ -157,7 +147,7 @@ def _words(question: Question) -> Mapping[str, str]:
 @lru_cache
 def _words_of(domain: str, measure: str) -> Mapping[str, str]:
     words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=plural(domain))
-    return {**asdict(words), "asked": TEMPLATES[measure].asked}
+    return {**asdict(words), "asked": _TEXTS["asked"].get(measure, "")}
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:
@@ -175,7 +165,7 @@ def _shown(question: Question) -> str:
     words = _words(question)
     if history is not None and question.domain == "artist":
         return f"This user has {words['did']}, oldest first: {_joined(history, ', ')}."
-    lead = TEMPLATES[question.measure].lead.format_map(words)
+    lead = _said("lead", question)
     if history is not None:
         return "\n".join([lead, *(f"- {_line(each)}" for each in history)])
     return f"{lead}\n{_line(target) if isinstance(target, str) else _joined(target or (), '; ')}"
@@ -185,7 +175,7 @@ def _offered(question: Question, marks: Sequence[str]) -> str:
     if not marks:
         what = "genres" if question.measure == "genre" else "artists"
         return f"Candidates among the {what}: {_joined(question.options, ', ')}."
-    asked = TEMPLATES[question.measure].question.format_map(_words(question))
+    asked = _said("question", question)
     options = zip(marks, question.options, strict=True)
     lines = [f"{mark}) {_line(option)}" for mark, option in options]
     return "\n".join([f"{asked} Exactly one of these is right.", *lines])
@@ -202,9 +192,7 @@ def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
             return f"{asked} Think step by step, and end with a line 'Answer: NAME'."
         return f"{asked} The answer is"
     mark = "letter" if question.scale == "knowledgeability" else "number"
-    if think:
-        return f"Think step by step, and end with a line 'Answer: X', where X is the {mark} you choose."
-    return f"Answer with the {mark} alone, and nothing else."
+    return said("answers.think" if think else "answers.mark", mark=mark)
 
 
 def _joined(texts: Sequence[str], between: str) -> str:

@@ -118,7 +118,9 @@ def _places(
 
 def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
     """What became of tests since they last ran, in lines; none if all is settled, and was."""
-    told: dict[str, list[tuple[str, Sequence[str]]]] = {"FIXED": [], "STILL": [], "NEW": []}
+    told: dict[str, list[tuple[str, Sequence[str]]]] = {
+        word: [] for word in ("FIXED", "SETTLED", "STILL", "NEW")
+    }
     for nodeid, own in grouped(rows, lambda row: row["nodeid"]).items():
         was, now = earlier.known.get(nodeid), state_of_test(own)
         if was is None or now == "not-applicable" or {now, was.state}.isdisjoint(UNSETTLED):
@@ -126,7 +128,7 @@ def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
         row = next(row for row in own if state_of(row) == now)
         text = f"{name_of_row(row)} of {row['model']}: {was.state} in run {was.run}, {now} now"
         if now not in UNSETTLED:
-            told["FIXED"].append((text, ()))
+            told["SETTLED" if was.state == "inconclusive" else "FIXED"].append((text, ()))
         elif was.state not in UNSETTLED:
             told["NEW"].append((text, ()))
         else:

@@ -24,6 +24,12 @@ TEMPLATES = "templates"
 """The table of templates, whose fields are checked where they are rendered."""
 
 
+QUESTIONS = "lrworld_"
+"""What the tables of the texts of questions begin with."""
+OF_QUESTIONS = {"one", "many", "does", "did", "together", "asked"}
+"""The fields that such a text may have."""
+
+
 @dataclass(frozen=True)
 class OwnTexts:
     """The texts of a user's file.
@@ -119,11 +125,15 @@ def _check(name: str, value: object) -> None:
     if name.partition(".")[0] == TEMPLATES:
         return
     needed, found = _fields(known[name]), _fields(value)
-    if found != needed:
+    may = name.startswith(QUESTIONS) and found <= OF_QUESTIONS
+    if found != needed and not may:
+        if name.startswith(QUESTIONS):
+            needed = OF_QUESTIONS
         said = ", ".join(f"{{{each}}}" for each in sorted(needed)) or "none"
         has = ", ".join(f"{{{each}}}" for each in sorted(found)) or "none"
         raise ValueError(
-            f"{name!r} needs the fields {said}, and has {has}; a brace of its own is written twice"
+            f"{name!r} {'may have' if needed is OF_QUESTIONS else 'needs'} the fields {said}, and has {has}; a brace of "
+            f"its own is written twice"
         )
 
 

@@ -69,8 +69,7 @@ class RP3Beta(ScoringRecommender):
 
 
 def _steps(rows: csr_array[np.float64], power: float) -> csr_array[np.float64]:
-    sizes = np.diff(rows.indptr)
-    owners = np.repeat(np.arange(rows.shape[0]), sizes)
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     totals = np.bincount(owners, weights=rows.data, minlength=rows.shape[0])
     parts: Any = ((rows.data / totals[owners]) ** power, rows.indices, rows.indptr)
     return csr_array(parts, shape=rows.shape)

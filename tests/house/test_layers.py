@@ -50,9 +50,11 @@ ROOMS: dict[str, set[str]] = {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
     },
     "lrworld": {
-        "answers", "datasets", "errors", "files", "llm", "recommenders", "requests", "sanitize", "seeds", "wording",
+        "answers", "datasets", "errors", "files", "llm", "prompt_texts", "recommenders", "requests", "sanitize", "seeds", "wording",
     },
-    "arena": {"abilities", "answers", "calls", "errors", "llm", "oracles", "requests", "sanitize", "seeds", "verdict"},
+    "arena": {
+        "abilities", "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "sanitize", "seeds", "verdict",
+    },
     "engine": {
         "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "files", "gate",
         "lrworld", "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",

@@ -118,7 +118,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.oracles.scores.list_scores import listed, unit
+from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 
 

@@ -17,7 +17,7 @@ POSIX_NAMES = {
     "signal": {"SIGALRM", "SIGHUP", "SIGKILL", "SIGUSR1", "alarm", "setitimer"},
 }
 GUARDED = {
-    "calls/unharmed.py": {"resource"},
+    "calls/patience.py": {"resource"},
     "files.py": {"os.geteuid"},
     "llm/api/transport.py": {"resource"},
     "plugin/interruptions.py": {"os.kill"},

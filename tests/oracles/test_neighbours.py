@@ -16,7 +16,7 @@ from pytest_recsys_mt.oracles import (
     neighbours_not_raised,
     neighbours_raised,
 )
-from pytest_recsys_mt.oracles.scores.height import mean_height
+from pytest_recsys_mt.oracles.not_promoted import mean_height
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers

@@ -77,7 +77,9 @@ def outcomes(result: pytest.RunResult) -> list[str]:
 
 
 def said(result: pytest.RunResult) -> list[str]:
-    return [line for line in result.outlines if line.startswith(("FIXED", "STILL", "NEW"))]
+    return [
+        line for line in result.outlines if line.startswith(("FIXED", "SETTLED", "STILL", "NEW"))
+    ]
 
 
 def test_what_failed_comes_first_and_is_said_to_be_fixed_or_not(run: Run) -> None:

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt import prompt_texts
+from pytest_recsys_mt.arena import Comparison
+from pytest_recsys_mt.arena.judge_prompts import comparison_choice
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.lrworld import Question
+from pytest_recsys_mt.lrworld.question_texts import prompt
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale
 from tests.plugin.conftest import record_of
 
 MODEL = '''
@@ -101,6 +106,8 @@ def test_the_model_is_told_what_the_file_says(shop: pytest.Pytester) -> None:
         ("[instructions]\nminimize = ''", "*'instructions.minimize' must be a text, got ''*"),
         ("[instructions]\nminimize = 3", "*'instructions.minimize' must be a text, got 3*"),
         ("minimize = 'x'", "*'minimize' stands in no table*"),
+        ("[lrworld_task]\ncast = '{k}'", "*may have the fields {asked}, {did}, *, and has {k}*"),
+        ("[judge]\nrole = 'Judge!'", "*needs the fields {task}, and has none*"),
         ("[instructions", "*it is not TOML*"),
         ("", "*it has no text*"),
     ],
@@ -113,6 +120,29 @@ def test_a_wrong_file_ends_the_run_before_anything_is_asked(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"ERROR: --recsys-prompts='own.toml': {says}"])
     assert not Path("told.txt").exists()
+
+
+def test_questions_and_judges_are_told_what_a_file_says(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(
+        "[lrworld_task]\nnext_item = 'Guess what {many} come next.'\n[answers]\nthink = 'Reason; then the {mark}.'\n"
+        "[judge]\nrole = 'Be the user. {task}'\nwhich_overall = 'Which?'\n"
+    )
+    asked = Question(
+        "1", "next_item", "personalization", "item", "movie", {"history": ("Up (2009)",)}, ("Heat", "Alien"), 0
+    )  # fmt: skip
+    request = Request("u", (Rating(Item("up", "Up", 2009), 4),), Scale(), None, 1)
+    comparison = Comparison(request, (Item("a"),), (Item("b"),))
+    prompt_texts.use(prompt_texts.read(str(file)))
+    try:
+        question = prompt(asked, think=True).messages[0].content
+        judged = comparison_choice(comparison, "", None).messages[0].content
+    finally:
+        prompt_texts.leave()
+    assert question.startswith("Guess what movies come next.\n\n")
+    assert question.endswith("\n\nReason; then the number.")
+    assert judged.startswith("Be the user. You see two lists")
+    assert judged.endswith("\n\nWhich?")
 
 
 def test_a_file_that_is_not_there_is_named(shop: pytest.Pytester) -> None:

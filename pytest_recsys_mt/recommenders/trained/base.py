@@ -19,9 +19,8 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
+from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
-from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
 from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
 from pytest_recsys_mt.requests import Request
@@ -65,19 +64,15 @@ class TrainedRecommender(ScoringRecommender):
     def __post_init__(self) -> None:
         self.folder: Path | None = None
         self.told: Callable[[str], None] | None = None
+        dropout, heads = getattr(self, "dropout", 0.0), getattr(self, "heads", 1)
         specs.check(
             self.key,
             *specs.at_least(1, self, "dim", "epochs", "batch", "threads"),
             ("rate", self.rate, 0 < self.rate < math.inf, "above 0"),
             *specs.at_least(0, self, "decay", "patience", "length"),
-        )
-        for name, least in self.least.items():
-            specs.check(self.key, *specs.at_least(least, self, name))
-        dropout, heads = getattr(self, "dropout", 0.0), getattr(self, "heads", 1)
-        specs.check(
-            self.key,
+            *(rule for name in self.least for rule in specs.at_least(self.least[name], self, name)),
             ("dropout", dropout, 0 <= dropout < 1, "a share from 0 to below 1"),
-            ("dim", self.dim, not self.dim % heads, f"a multiple of heads={heads!r}"),
+            ("dim", self.dim, not self.dim % (heads or 1), f"a multiple of heads={heads!r}"),
         )
 
     @abstractmethod

@@ -14,8 +14,7 @@ from torch import Tensor
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.scoring import Catalogue
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
-from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM
-from pytest_recsys_mt.recommenders.trained.machine import DeepMachine, Machine
+from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, DeepMachine, Machine
 from pytest_recsys_mt.requests import Item
 from tests.recommenders.trained import rings
 

@@ -1,19 +1,38 @@
-"""Scores for the slots of an answer and for its format."""
+"""What scores of one answer share: of its list, of its slots and of its format."""
 
 from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.scores.list_scores import unit
-from pytest_recsys_mt.oracles.scores.metrics import places
+from pytest_recsys_mt.oracles.scores.metrics import depth_of, leading, places
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
-from pytest_recsys_mt.oracles.scores.slots import (
-    Slot,
-    offer_of,
-    slot_depth,
-    slots_of,
-)
+from pytest_recsys_mt.oracles.scores.slots import Slot, offer_of, slot_depth, slots_of
 from pytest_recsys_mt.requests import Recommendation
+
+Listed = Callable[[Sequence[str], Asked, Context, int], Scored]
+"""From the items in the counted places, and the number of these places, to a score."""
+
+unit = (0.0, 1.0)
+
+
+def listed(score: Listed, span: Span) -> Callable[[str], tuple[Of, Span]]:
+    """The maker of a score of the items in the counted places, from its name with or without ``@k``."""
+
+    def make(name: str) -> tuple[Of, Span]:
+        depth = depth_of(name)
+
+        def of(answer: Recommendation, asked: Asked, context: Context) -> Scored:
+            items = leading(name, answer, asked, depth)
+            return score(items, asked, context, places(name, asked, depth))
+
+        return of, span
+
+    return make
+
+
+def known_items(items: Sequence[str], context: Context) -> list[str]:
+    """The items of the catalogue or of the training data."""
+    return [item for item in items if item in context.items or item in context.popularity]
 
 
 def slot_share(share: Callable[[Sequence[Slot], int], float]) -> Callable[[str], tuple[Of, Span]]:

@@ -35,7 +35,7 @@ FOLDER_KEY = "recsys_mt_progress"
 POSTED_EVERY = 0.5
 
 
-class Posted:
+class Posted(Shown):
     """Writes how far a worker is to a file, which the controller reads."""
 
     every = POSTED_EVERY
@@ -53,9 +53,6 @@ class Posted:
         # Windows refuses while the controller reads the file; then the next tick writes it.
         with contextlib.suppress(PermissionError):
             os.replace(part, self._path)
-
-    def hide(self) -> None:
-        """What is posted stays: nothing is in its way."""
 
 
 def posted(folder: Path) -> list[Standing]:

@@ -7,7 +7,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import TextIO
 
 STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
 
@@ -56,21 +56,20 @@ def _copy(descriptor: int, *, any_file: bool = False) -> TextIO | None:
         return None
 
 
-class Shown(Protocol):
+class Shown:
     """Where the line goes."""
 
     every: float  # seconds between two calls of `tick`
 
     def tick(self) -> None:
         """Show the line as it is now."""
-        ...
+        raise NotImplementedError
 
     def hide(self) -> None:
-        """Leave no trace of it, as something else is to be shown."""
-        ...
+        """Leave no trace of it, as something else is to be shown; what keeps all that it has does nothing."""
 
 
-class Below:
+class Below(Shown):
     """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are."""
 
     def __init__(
@@ -99,7 +98,6 @@ class Below:
         self._shown = text
 
     def hide(self) -> None:
-        """Take the line away."""
         if self._shown:
             self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
         self._shown, self._hidden_at = "", time.monotonic()
@@ -109,7 +107,7 @@ class Below:
         self._stream.flush()
 
 
-class Logged:
+class Logged(Shown):
     """Writes the line to a log now and then, so that nobody takes a long run for one that hangs."""
 
     def __init__(
@@ -130,9 +128,6 @@ class Logged:
             begun = "\n" if self._column() else ""
             self._stream.write(f"{begun}recsys-mt: {text}\n")
             self._stream.flush()
-
-    def hide(self) -> None:
-        """A log keeps what it has."""
 
 
 class Ticker:

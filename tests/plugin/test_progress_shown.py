@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.plugin import status_line
-from pytest_recsys_mt.plugin.status_line import Below, Logged, Ticker, terminal
+from pytest_recsys_mt.plugin.status_line import Below, Logged, Shown, Ticker, terminal
 from tests.plugin.screen import Screen, pytest_on_a_terminal
 
 WAITING = """
@@ -230,7 +230,7 @@ def test_a_log_keeps_the_line_that_others_have_begun() -> None:
     assert stream.getvalue() == "a.py ..\nrecsys-mt: 5 of 9\nrecsys-mt: 5 of 9\n"
 
 
-class Gone:
+class Gone(Shown):
     every = 0.0
 
     def tick(self) -> None:

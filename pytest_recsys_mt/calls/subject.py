@@ -362,9 +362,7 @@ class TextSubject(Subject):
         self.ignores = ignored_by(self.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        if one == other:
-            return True
-        return self.messages(one) == self.messages(other) and one.k == other.k
+        return one == other or (one.k == other.k and self.messages(one) == self.messages(other))
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self._recommender.question(request).unseeded.messages

@@ -19,9 +19,8 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, encode
+from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
-from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
 from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
 from pytest_recsys_mt.requests import Request

@@ -14,10 +14,9 @@ from torch.nn import functional
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
-from pytest_recsys_mt.recommenders.trained.data import PAD, Training, numbered
+from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
-from pytest_recsys_mt.recommenders.trained.people import People
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
 

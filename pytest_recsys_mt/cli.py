@@ -119,6 +119,9 @@ def _output(help: str) -> Argument:
 RECORD = "as --recsys-json wrote it, or a kept run: its number, accepted, or the latest of a model, a prompt or a day"
 
 
+LIKE = "(default: the kept runs on the data of the latest that share a test with it)"
+
+
 def _records(help: str = RECORD) -> Argument:
     return _argument("records", type=_record, nargs="+", metavar="RECORD", help=help)
 
@@ -238,9 +241,18 @@ def _reports(groups: Any) -> None:
         _output("a file that ends in .txt, .md or .html (default: text on standard output)"),
     )  # fmt: skip
     _command(
-        groups, "report", _report, "make the HTML report of a record, or of the trend of several",
-        _records(),
-        _output("where the report goes (default: beside the record, as .html; trend.html for several)"),
+        groups, "report", _report, "make the HTML report of a record",
+        _argument("record", type=_record, metavar="RECORD", help=RECORD),
+        _output("where the report goes (default: beside the record, as .html)"),
+    )  # fmt: skip
+    _command(
+        groups, "view", _view, "make one HTML page of many runs: what changed when, and the last one in full",
+        _argument(
+            "records", type=_record, nargs="*", metavar="RECORD",
+            help=f"{RECORD} {LIKE}",
+        ),
+        _argument("-o", "--output", type=Path, default=Path("view.html"), metavar="FILE", help="where the page goes (default: view.html)"),
+        _argument("--serve", action="store_true", help="show the page on this machine alone, until Ctrl-C, and write no file"),
     )  # fmt: skip
     _command(
         groups, "leaderboard", _leaderboard,
@@ -278,7 +290,7 @@ def _reports(groups: Any) -> None:
     )  # fmt: skip
     _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
-        _records(RECORD),
+        _argument("records", type=_record, nargs="*", metavar="RECORD", help=f"{RECORD} {LIKE}"),
         _argument(
             "--alpha", type=_alpha, default=0.05, metavar="A",
             help="chance of any false alarm, over all nights and verdicts (default: 0.05)",
@@ -354,30 +366,32 @@ def _alpha(text: str) -> float:
 def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.files import written_or
-    from pytest_recsys_mt.report.html import read_record, render, render_trend
+    from pytest_recsys_mt.report.html import read_record, render
 
-    paths: list[Path] = given.records
-    twice = [path for path in paths if sum(path.resolve() == each.resolve() for each in paths) > 1]
-    if twice:
-        raise DataError(f"{str(twice[0])!r} is given twice; a trend takes each record once")
-    documents = [(str(path), read_record(path)) for path in paths]
-    if len(paths) == 1:
-        beside = paths[0].with_suffix(".html")
-        if paths[0].suffix == ".gz":  # a kept run
-            beside = Path(f"run-{paths[0].parent.name}.html")
-        output: Path = given.output or beside
-        try:
-            text = render(documents[0][1])
-        except DataError as error:
-            raise DataError(f"{str(paths[0])!r}: {error}") from error
-    else:
-        output = given.output or paths[-1].with_name("trend.html")
-        text = render_trend(documents)
-    if output.resolve() in (path.resolve() for path in paths):
+    path: Path = given.record
+    beside = path.with_suffix(".html")
+    if path.suffix == ".gz":  # a kept run
+        beside = Path(f"run-{path.parent.name}.html")
+    output: Path = given.output or beside
+    try:
+        text = render(read_record(path))
+    except DataError as error:
+        raise DataError(f"{str(path)!r}: {error}") from error
+    if output.resolve() == path.resolve():
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
     with written_or(DataError, output, 0o644) as stream:
         stream.write(text)
     print(f"report written to {output}")
+
+
+def _view(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.many_runs import serve, view_of, write
+
+    text = view_of(given.records, Path.cwd())
+    if given.serve:
+        serve(text)
+    else:
+        write(text, given.output, given.records)
 
 
 def _runs(given: argparse.Namespace) -> None:
@@ -463,9 +477,12 @@ def _init(given: argparse.Namespace) -> None:
 
 def _monitor(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.gate.monitor import monitor, records
+    from pytest_recsys_mt.gate.store import Store
     from pytest_recsys_mt.report.monitored import idle, lines
 
-    nights = records(given.records)
+    nights = records(
+        given.records or [kept.record for kept in Store.around(Path.cwd()).like_the_latest()]
+    )
     findings = monitor(nights, given.alpha, change=given.change)
     for line in lines(nights, findings, given.alpha, given.change):
         print(line)

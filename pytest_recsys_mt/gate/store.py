@@ -94,6 +94,18 @@ class Store:
             )
         return found
 
+    def like_the_latest(self) -> list[Kept]:
+        """The runs on the data of the latest one that share a test with it, the earliest first."""
+        sound = [kept for kept in self.runs() if kept.head]
+        if not sound:
+            return []
+        data, tests = sound[-1].head.get("data"), set(sound[-1].head.get("tests") or ())
+        return [
+            kept
+            for kept in sound
+            if kept.head.get("data") == data and tests.intersection(kept.head.get("tests") or ())
+        ]
+
     def named(self, text: str) -> Kept | None:
         """The run that a text means: a number, ``accepted``, or a model, a prompt or a day, of which the latest counts.
 

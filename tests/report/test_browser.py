@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.report.html import render, render_trend
+from pytest_recsys_mt.report.html import render, render_view
 from tests.extras import need
 from tests.report.records import document, everything, holds
 from tests.report.test_page import HOSTILE, said
-from tests.report.test_trend import three
+from tests.report.test_view import three
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -256,14 +256,14 @@ def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) ->
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
-def test_axe_finds_nothing_in_a_trend_and_it_needs_no_sideways_scrolling(
+def test_axe_finds_nothing_in_a_view_and_it_needs_no_sideways_scrolling(
     opened: Open, tmp_path: Path, scheme: Any, width: int
 ) -> None:
     need("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
 
-    path = tmp_path / "trend.html"
-    path.write_text(render_trend(three(seed=1)), encoding="utf-8")
+    path = tmp_path / "view.html"
+    path.write_text(render_view(three(seed=1)), encoding="utf-8")
     page = opened(path, width=width, color_scheme=scheme)
     assert page.locator("#changed .track").first.is_visible()
     unfold(page)

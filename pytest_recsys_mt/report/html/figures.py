@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Row, measured
@@ -117,9 +117,10 @@ def track(rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
     drawing = Drawing(
         TRACK, (-0.5, len(rows) - 0.5), with_room(values or [0.0], 0.15), (0, 0, 3, 3)
     )
-    for place, _, _, edges in seen:
+    for edges, held in groupby(seen, lambda each: each[3]):
+        places = [place for place, *_ in held]
         for edge in edges:
-            drawing.line([(place - 0.5, edge), (place + 0.5, edge)], INK, 1, _DASHED)
+            drawing.line([(places[0] - 0.5, edge), (places[-1] + 0.5, edge)], INK, 1, _DASHED)
     for (before, _, value, _), (place, _, after, _) in pairwise(seen):
         if not any(parted[before + 1 : place + 1]):
             drawing.line([(before, value), (place, after)], MUTED)

@@ -19,7 +19,7 @@ from pytest_recsys_mt.gate.document import Document, grouped, models_of
 from pytest_recsys_mt.report import table
 from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of, entry_of, names_of
-from pytest_recsys_mt.report.html import trend, words
+from pytest_recsys_mt.report.html import view, words
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of, value_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
@@ -103,7 +103,7 @@ def render(document: Mapping[str, object]) -> str:
         return fill("report.html.j2", contents_of(clean(document)))
 
 
-def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
+def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     """The page of several records of one suite, each with its name, in the order of their runs.
 
     Raises:
@@ -113,12 +113,15 @@ def render_trend(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    cleaned = [(sanitize(name), clean(document)) for name, document in records]
-    for name, document in cleaned:
+    latest = max((document for _, document in records), key=view.began, default=None)
+    cleaned = []
+    for name, document in records:
         with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):
-            cards_of(document)
+            shown = clean(document if document is latest else view.without_examples(document))
+            cleaned.append((sanitize(name), shown))
+            cards_of(shown)
     with told_as_data("these are not records as --recsys-json writes them", UndefinedError):
-        return fill("trend.html.j2", trend.contents_of(cleaned))
+        return fill("view.html.j2", view.contents_of(cleaned))
 
 
 def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:

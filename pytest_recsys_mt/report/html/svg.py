@@ -89,8 +89,8 @@ class Drawing:
     ) -> None:
         """A marker at a point of the area, in pixels."""
         (x, y), half = at, size / 2
-        look = f'fill="{colour}" fill-opacity="{opacity:g}"'
-        look += f' stroke="{PAPER}" stroke-width="1"' if opacity == 1 else ""
+        edge = f'stroke="{PAPER}"' if opacity == 1 else f'fill-opacity="{opacity:g}"'
+        look = f'fill="{colour}" {edge}'
         corners = _SHAPES.get(shape)
         if corners is None:
             self._parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}" {look}/>')

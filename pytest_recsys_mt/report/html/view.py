@@ -1,10 +1,10 @@
-"""Several records of one suite in the order of their runs: what changed, row by row."""
+"""Several records of one suite in the order of their runs: what changed, row by row, and the last report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
@@ -16,14 +16,26 @@ from pytest_recsys_mt.report.html.answer import Answer, answer_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.scorecard import counted
-from pytest_recsys_mt.report.html.words import STATES
+from pytest_recsys_mt.report.html.words import STATES, State
 from pytest_recsys_mt.sanitize import one_line
+
+KEPT = "run "
+"""What the name of a kept run begins with, before its number."""
+LATE = 10
+"""The latest runs, which have a line each where a verdict is opened."""
+DRAWN = 20
+"""The latest runs, which are drawn: more have no room beside each other."""
+SAID = 6
+"""Changes of a verdict that are said in words."""
+ROOM = 1_000_000
+"""Characters of the examples that a page has."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One record, with its number from 1 and why it cannot be compared with the run before, if it cannot."""
+    """One record, with its place from 1, the number that it goes by, and why it cannot be compared with the run before."""
 
+    place: int
     number: int
     name: str
     when: str
@@ -34,23 +46,35 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """Runs one after another in which a verdict is in one state; None where they have none."""
+
+    state: State | None
+    runs: int
+    told: str
+
+
+@dataclass(frozen=True)
 class Track:
     """One verdict across the runs.
 
     Attributes:
+        late: The latest runs, which have a line each, with their numbers.
         changed: Whether its state changed between runs that can be compared.
     """
 
     key: str
     cards: Sequence[Card | None]
+    late: Sequence[tuple[int, Card | None]]
     now: Card
     story: str
     changed: bool
     drawing: str
+    stretches: Sequence[Stretch]
 
 
 @dataclass(frozen=True)
-class Trend:
+class View:
     """All runs and verdicts."""
 
     named: bool
@@ -59,20 +83,32 @@ class Trend:
     entries: Sequence[Entry]
 
 
-def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
-    """The trend of some records with their names.
+def view_of(records: Sequence[tuple[str, Document]]) -> View:
+    """Some records with their names.
 
     Raises:
         DataError: If they have no test in common.
     """
-    ordered = sorted(records, key=lambda each: _began(each[1]))
+    ordered = sorted(records, key=lambda each: began(each[1]))
     held = [(name, record, cards_of(record)) for name, record in ordered]
     runs = []
-    for number, (name, record, cards) in enumerate(held, 1):
-        when = _began(record)[:16].replace("T", " ")
+    for place, (name, record, cards) in enumerate(held, 1):
+        number = int(name[len(KEPT) :]) if name.startswith(KEPT) else place
+        when = began(record)[:16].replace("T", " ")
         answer, counts = answer_of(record, cards), counted(cards)
-        differs = () if number == 1 else _differences(ordered[number - 2][1], record)
-        runs.append(Run(number, name, when, record, answer, counts, differs))
+        differs = () if place == 1 else _differences(ordered[place - 2][1], record)
+        runs.append(
+            Run(
+                place,
+                number,
+                "" if name.startswith(KEPT) else name,
+                when,
+                record,
+                answer,
+                counts,
+                differs,
+            )
+        )
     # A release often has a name of its own: with one model each, runs are of the same one.
     named = any(len(record["models"]) != 1 for _, record in ordered)
     keys = []
@@ -94,11 +130,18 @@ def trend_of(records: Sequence[tuple[str, Document]]) -> Trend:
         )
     )
     entries = entries_of(card.row for _, _, cards in held for card in cards)
-    return Trend(named, runs, tracks, entries)
+    return View(named, runs, tracks, entries)
 
 
-def _began(record: Document) -> str:
+def began(record: Mapping[str, Any]) -> str:
+    """When its run began, as text; empty if it does not say."""
     return str((record.get("time") or {}).get("started") or "")
+
+
+def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without what only the report of its run shows, which is nearly all of it."""
+    rows = [{**row, "examples": [], "shrunk": None, "per_user": {}} for row in record["results"]]
+    return {**record, "results": rows}
 
 
 def _require_common(
@@ -115,7 +158,7 @@ def _require_common(
             ours, theirs = (next(iter(each.values()), "none") for each in (tests[place], others))
             raise DataError(
                 f"{name!r} ({models}) has no test of the other records: one of its tests is {one_line(ours)!r}, one of "
-                f"theirs {one_line(theirs)!r}; a trend takes records of one suite, run from one folder, of the same models"
+                f"theirs {one_line(theirs)!r}; a view takes records of one suite, run from one folder, of the same models"
             )
 
 
@@ -152,28 +195,56 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
     for (first, one), (second, other) in pairwise(known):
         if one.state != other.state:
             # Whether the two, or any between them, cannot be compared.
-            apart = any(run.differs for run in runs[first.number : second.number])
+            apart = any(run.differs for run in runs[first.place : second.place])
             changed |= not apart
             told.append(
                 f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
             )
     drawing = ""
     if any(card and card.row.get("interval") for card in cards):
-        parted = [bool(run.differs) for run in runs]
-        drawing = figures.track([card.row if card else None for card in cards], parted)
-    return Track(key, cards, known[-1][1], ", ".join(told), changed, drawing)
+        parted = [bool(run.differs) for run in runs][-DRAWN:]
+        drawing = figures.track([card.row if card else None for card in cards[-DRAWN:]], parted)
+    late = [(run.number, card) for run, card in zip(runs, cards, strict=True)][-LATE:]
+    story = ", ".join([*told[:1], *["..."] * (len(told) > SAID), *told[1:][1 - SAID :]])
+    return Track(
+        key, cards, late, known[-1][1], story, changed, drawing, [*_stretches(cards, runs)]
+    )
+
+
+def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[Stretch]:
+    held = zip(runs, cards, strict=True)
+    for state, group in groupby(held, lambda each: each[1].state if each[1] else None):
+        numbers = [run.number for run, _ in group]
+        which = f"run {numbers[0]}" + f" to {numbers[-1]}" * (len(numbers) > 1)
+        yield Stretch(state, len(numbers), f"{state.label if state else 'no verdict'}: {which}")
+
+
+def broken_of(view: View) -> list[Card]:
+    """What is not settled in the last run, with its transcripts: as much of it as the page has room for."""
+    last = [card for track in view.tracks if (card := track.cards[-1]) and card.state.bad]
+    room = ROOM
+    shown: list[Card] = []
+    for card in last:
+        room -= len(str(card.row["examples"]))
+        if room > 0 or not shown:
+            shown.append(replace(card, key=f"last-{card.key}"))
+    return shown
 
 
 def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, object]:
-    """The variables of ``trend.html.j2``."""
-    trend = trend_of(records)
-    still = [track for track in trend.tracks if not track.changed]
+    """The variables of ``view.html.j2``."""
+    view = view_of(records)
+    still = [track for track in view.tracks if not track.changed]
     applied = [track for track in still if track.now.state.key != "not-applicable"]
     return {
-        "trend": trend,
-        "last": trend.runs[-1],
-        "changed": [track for track in trend.tracks if track.changed],
+        "view": view,
+        "last": view.runs[-1],
+        "changed": [track for track in view.tracks if track.changed],
         "bad": [track for track in applied if track.now.state.bad],
         "steady": [track for track in applied if not track.now.state.bad],
+        "states": STATES,
+        "models": sorted({track.now.row["model"] for track in view.tracks} - {""}),
+        "suites": sorted({track.now.row["suite"] for track in view.tracks}),
+        "broken": broken_of(view),
         "inapplicable": [track for track in still if track.now.state.key == "not-applicable"],
     }

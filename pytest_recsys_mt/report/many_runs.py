@@ -1,0 +1,67 @@
+"""The command `recsys-mt view`: one page of many runs, as a file or on this machine alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.store import MOST, Store
+from pytest_recsys_mt.report.html import read_record, render_view
+from pytest_recsys_mt.report.outputs import put_out, require_output
+
+
+def view_of(records: Sequence[Path], folder: Path) -> str:
+    """The page of some records; without any, of the kept runs of the project around a folder.
+
+    Raises:
+        DataError: If there are none, one is given twice or cannot be read, or they share no test.
+    """
+    twice = [
+        path for path in records if sum(path.resolve() == each.resolve() for each in records) > 1
+    ]
+    if twice:
+        raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
+    kept = [] if records else Store.around(folder).like_the_latest()
+    if not records and not kept:
+        raise DataError(
+            "no run is kept in this project; name records: recsys-mt view A.json B.json"
+        )
+    named = [(f"run {each.number}", each.record) for each in kept[-MOST:]]
+    return render_view(
+        [
+            (name, read_record(path))
+            for name, path in named or zip(map(str, records), records, strict=True)
+        ]
+    )
+
+
+def write(text: str, output: Path, records: Sequence[Path]) -> None:
+    """Write the page to a file."""
+    require_output(output, (".html",), records)
+    put_out(text, output, "page")
+
+
+def serve(text: str) -> None:
+    """Show the page to browsers of this machine, until it is interrupted."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/"
+            content = text.encode() if found else b""
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: the terminal has the address alone."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        print(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()

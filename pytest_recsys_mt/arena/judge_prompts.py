@@ -59,13 +59,9 @@ def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Promp
 
 def comparison_choice(comparison: Comparison, profile: str, aspect: Aspect | None) -> Prompt:
     """The prompt for one aspect, or overall, answered by choosing among `WINNERS`."""
-    question = (
-        "Which list is better overall"
-        if aspect is None
-        else f'Of which list is this truer: "{aspect.statement}"'
-    )
-    parts = [*_opening(comparison, profile), f"{question}? Answer with A, B or tie alone."]
-    return Prompt((Message("user", "\n\n".join(parts)),), k=1, choices=WINNERS)
+    asked = "Which list is better overall" if aspect is None else "Of which list is this truer"
+    answer = "Answer with A, B or tie alone."
+    return _choice(_opening(comparison, profile), asked, aspect, answer, WINNERS)
 
 
 def showing_prompt(showing: Showing, profile: str, form: Form) -> Prompt:
@@ -75,16 +71,17 @@ def showing_prompt(showing: Showing, profile: str, form: Form) -> Prompt:
 
 def showing_choice(showing: Showing, profile: str, aspect: Aspect | None) -> Prompt:
     """The prompt that asks for one score of one list, answered by choosing among `SCORES`."""
-    question = (
-        "How good is the list overall"
-        if aspect is None
-        else f'How true of the list is this: "{aspect.statement}"'
-    )
-    parts = [
-        *_alone(showing, profile),
-        f"{question}? Answer with a number from 0.0 (not at all) to 1.0 (entirely) alone.",
-    ]
-    return Prompt((Message("user", "\n\n".join(parts)),), k=1, choices=SCORES)
+    asked = "How good is the list overall" if aspect is None else "How true of the list is this"
+    answer = "Answer with a number from 0.0 (not at all) to 1.0 (entirely) alone."
+    return _choice(_alone(showing, profile), asked, aspect, answer, SCORES)
+
+
+def _choice(
+    opening: Sequence[str], asked: str, aspect: Aspect | None, answer: str, choices: tuple[str, ...]
+) -> Prompt:
+    about = "" if aspect is None else f': "{aspect.statement}"'
+    parts = [*opening, f"{asked}{about}? {answer}"]
+    return Prompt((Message("user", "\n\n".join(parts)),), k=1, choices=choices)
 
 
 def profile_prompt(request: Request) -> Prompt:

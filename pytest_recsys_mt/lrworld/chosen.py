@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pytest_recsys_mt.llm.reading.wording import word_set
 from pytest_recsys_mt.lrworld.answer_words import groups, words_of
 from pytest_recsys_mt.lrworld.containers import opened
 from pytest_recsys_mt.lrworld.mentions import (
@@ -34,7 +35,7 @@ _HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ 
 _OPENS_NO_LIST = re.compile(
     _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
 )
-_LABELS = frozenset(["option", "choice", "candidate", "number", "index", "letter"])
+_LABELS = word_set("option choice candidate number index letter")
 _BAD = re.compile(
     r"[❌✗✘👎🤷🚫≠]|!=|\[ \]|\bat most\b|\((?:rejected|wrong|eliminated|unlikely|least likely|already \w+|runner-up|second choice|no)\b",
     re.IGNORECASE,
@@ -70,25 +71,14 @@ _LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
 _CLAUSES = re.compile(r"[,;،、]|\s[-–—]+\s|(?<=\w)[–—](?=\w)")
 _ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
 _ONE = re.compile(MENTION)
-_NUMBER_OF = frozenset(
-    [
-        "of", "from", "among", "top", "all", "only", "the", "von", "aller", "aus", "as", "из", "any", "these",
-    ]
-)  # fmt: skip
+_NUMBER_OF = word_set("of from among top all only the von aller aus as из any these")
 MOST = 10
 """Mentions in a sentence that may be an answer; one with more is a list."""
 
-_COUNTED = frozenset(
-    ["answer", "option", "choice", "correct", "right", "best", "prediction", "recommendation"]
-)
-_OR = frozenset(["or", "and", "oder", "und", "ou", "et", "o", "y", "e", "или", "и", "of", "en"])
-_STARTS = frozenset(
-    [
-        "the", "my", "i", "i'd", "i'll", "die", "meine", "ich", "la", "ma", "je", "mi", "yo", "minha", "eu",
-        "mio", "mia", "io", "mijn", "ik",
-    ]
-)  # fmt: skip
-_CONCLUDES = frozenset(["so", "therefore", "thus", "hence", "also", "donc", "entonces", "итак"])
+_COUNTED = word_set("answer option choice correct right best prediction recommendation")
+_OR = word_set("or and oder und ou et o y e или и of en")
+_STARTS = word_set("the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik")
+_CONCLUDES = word_set("so therefore thus hence also donc entonces итак")
 _NO = re.compile(
     r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
     re.IGNORECASE,

@@ -9,11 +9,9 @@ import mimetypes
 import string
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Final
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import MOST_DATA, content_of
@@ -22,37 +20,9 @@ from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Message, Prompt
 from pytest_recsys_mt.wording import plural
 
-
-@dataclass(frozen=True)
-class Domain:
-    """The words of a domain."""
-
-    one: str
-    many: str
-    does: str  # with the next one, "will ..."
-    did: str  # with the past ones, "has ..."
-    together: str  # how two items belong together in histories
-
-
-@dataclass(frozen=True)
-class Template:
-    """The texts of a kind of question; the fields are those of `Domain`, and ``{asked}``."""
-
-    task: str  # with the role of the model
-    lead: str  # above what is shown
-    question: str  # above the options
-    asked: str = ""  # property of the next item; empty for the item itself, or a user
-
-
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-DOMAINS: Final[Mapping[str, Domain]] = {
-    name: Domain(**each) for name, each in _TEXTS["domains"].items()
-}
-"""By `Question.domain`; any other name counts as the word for an item."""
-TEMPLATES: Final[Mapping[str, Template]] = {
-    kind: Template(**each) for kind, each in _TEXTS["templates"].items()
-}
-"""By kind of question."""
+_TEXTS: Mapping[str, Mapping[str, Mapping[str, str]]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 
 def labels(question: Question) -> tuple[str, ...]:
@@ -80,8 +50,7 @@ def prompt(
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")
     marks = labels(question)
-    task = TEMPLATES[question.measure].task.format_map(_words(question))
-    parts = [] if question.domain == "artist" else [task]
+    parts = [] if question.domain == "artist" else [_text(question, "task")]
     parts += [*_examples(examples), _shown(question), _offered(question, marks)]
     parts.append(_ending(question, marks, think))
     message = Message(
@@ -150,14 +119,17 @@ def data_url(image: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _words(question: Question) -> Mapping[str, str]:
-    return _words_of(question.domain, question.measure)
-
-
 @lru_cache
-def _words_of(domain: str, measure: str) -> Mapping[str, str]:
-    words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=plural(domain))
-    return {**asdict(words), "asked": TEMPLATES[measure].asked}
+def _words(domain: str, measure: str) -> Mapping[str, str]:
+    """The words of a domain, and what is asked; a domain that is not known is the word for an item."""
+    known = _TEXTS["domains"]
+    words = known.get(domain) or {**known["item"], "one": domain, "many": plural(domain)}
+    return {**words, "asked": _TEXTS["templates"][measure].get("asked", "")}
+
+
+def _text(question: Question, part: str) -> str:
+    words = _words(question.domain, question.measure)
+    return _TEXTS["templates"][question.measure][part].format_map(words)
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:
@@ -172,10 +144,10 @@ def _examples(examples: Sequence[Question]) -> list[str]:
 
 def _shown(question: Question) -> str:
     history, target = question.shown.get("history"), question.shown.get("target")
-    words = _words(question)
     if history is not None and question.domain == "artist":
-        return f"This user has {words['did']}, oldest first: {_joined(history, ', ')}."
-    lead = TEMPLATES[question.measure].lead.format_map(words)
+        did = _words(question.domain, question.measure)["did"]
+        return f"This user has {did}, oldest first: {_joined(history, ', ')}."
+    lead = _text(question, "lead")
     if history is not None:
         return "\n".join([lead, *(f"- {_line(each)}" for each in history)])
     return f"{lead}\n{_line(target) if isinstance(target, str) else _joined(target or (), '; ')}"
@@ -185,15 +157,14 @@ def _offered(question: Question, marks: Sequence[str]) -> str:
     if not marks:
         what = "genres" if question.measure == "genre" else "artists"
         return f"Candidates among the {what}: {_joined(question.options, ', ')}."
-    asked = TEMPLATES[question.measure].question.format_map(_words(question))
     options = zip(marks, question.options, strict=True)
     lines = [f"{mark}) {_line(option)}" for mark, option in options]
-    return "\n".join([f"{asked} Exactly one of these is right.", *lines])
+    return "\n".join([f"{_text(question, 'question')} Exactly one of these is right.", *lines])
 
 
 def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
     if not marks:
-        words = _words(question)
+        words = _words(question.domain, question.measure)
         what = "genre of the artist" if question.measure == "genre" else words["one"]
         asked = (
             f"Predict the {what} that this user will {words['does']} next. Choose one candidate."

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from pytest_recsys_mt.llm.reading.wording import word_set
 from pytest_recsys_mt.lrworld.answer_words import groups, words_of
@@ -26,8 +25,6 @@ from pytest_recsys_mt.lrworld.mentions import (
 )
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.question_texts import labels
-
-How = Literal["label", "text", "missed"]
 
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
@@ -105,27 +102,19 @@ _NUMBERED = (
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The reading of an answer; `choice` is the place of an option, from 0, or None."""
-
-    choice: int | None
-    how: How
-
-
-MISSED = Reading(None, "missed")
-
-
-@dataclass(frozen=True)
 class _Said:
     """One sentence that may be an answer; `strong` if a word announces it, `label` if only "option 3" does."""
 
-    reading: Reading
+    choice: int | None
     strong: bool
     label: bool = False
+    by_text: bool = False  # whether the text of the option names it, not its mark
 
 
-def read(text: str, question: Question, *, think: bool = False, cut_off: bool = False) -> Reading:
-    """The option that an answer chooses.
+def read(
+    text: str, question: Question, *, think: bool = False, cut_off: bool = False
+) -> int | None:
+    """The option that an answer chooses, by its place from 0; None if it chooses none.
 
     The answer is what sentences announce, else what lines of nothing but an option name. All must
     be the same option. What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON
@@ -136,37 +125,37 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     Reasoning that was cut off chooses nothing.
     """
     if think and cut_off:
-        return MISSED
+        return None
     if cut_off:  # an answer stands first, before the words that were cut off
         text = text.strip().partition("\n")[0]
     marks = labels(question)
     if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
-        return Reading(marks.index(mark), "label")  # as most answers are
+        return marks.index(mark)  # as most answers are
     options = _mentions(marks, question.options)
     plain = opened(text)
     whole = options.whole(plain)
     if whole is not None:
-        return _reading(whole)
+        return place_of(whole)
     masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
     if _NONE.search(masked):
-        return MISSED
+        return None
     said = list(_verdicts(masked, numbered="1" in marks))
     if _REFUSES.search(masked):
         said = [each for each in said if each.strong and not each.label]
-    strong, lines = (
-        [each.reading for each in said if each.strong is strength] for strength in (True, False)
-    )
+    strong = [each for each in said if each.strong]
+    lines = [each for each in said if not each.strong]
     begins = list(_verdicts(masked.strip().partition("\n")[0], numbered="1" in marks))
     if think:
-        first = [each.reading for each in begins if each in said and len({*lines}) < 2]
-        last = [each.reading for each in said if each.strong and not each.label]
-        return [MISSED, *first, *last][-1]
+        alike = len({(each.choice, each.by_text) for each in lines}) < 2
+        first = [each.choice for each in begins if each in said and alike]
+        last = [each.choice for each in strong if not each.label]
+        return [None, *first, *last][-1]
     if not strong and not any(each in said for each in begins):
-        return MISSED  # an option that stands below other words may be one that it weighs
+        return None  # an option that stands below other words may be one that it weighs
     # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
     beside = lines if len({each.choice for each in lines}) == 1 else []
-    found = [*strong, *beside] if strong else lines
-    return found[-1] if len({each.choice for each in found}) == 1 else MISSED
+    found = {each.choice for each in ([*strong, *beside] if strong else lines)}
+    return found.pop() if len(found) == 1 else None
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
@@ -184,13 +173,6 @@ def llara(text: str, options: Sequence[str]) -> int | None:
 def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
     texts = [" ".join(unicodedata.normalize("NFKC", each).split()) for each in options]
     return Mentions(marks, texts, groups()["safe"].whole | groups()["because"].whole)
-
-
-def _reading(mention: str) -> Reading:
-    place = place_of(mention)
-    if place is None:
-        return MISSED
-    return Reading(place, "text" if TITLE <= mention < BOTH else "label")
 
 
 def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
@@ -241,14 +223,14 @@ def _said(sentence: str) -> _Said | None:
         return None
     named = _ONE.findall(told)
     if len(named) > MOST:
-        return _Said(MISSED, strong=True)
+        return _Said(None, strong=True)
     if named and not _OR.isdisjoint(words_of(told)[:1]):
-        return _Said(MISSED, strong=True)  # a list goes on
+        return _Said(None, strong=True)  # a list goes on
     announced = groups()["announce"].within(told)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
         # A sentence of other words that names several, "They liked A and B", is a reason, and no verdict.
         verdict = announced or groups()["safe"].cover(_ONE.sub(" ", told))
-        return _Said(MISSED, announced) if named and verdict else None
+        return _Said(None, announced) if named and verdict else None
     clauses = _CLAUSES.split(told)
     for at, clause in enumerate(clauses):
         mention = _ONE.search(clause)
@@ -259,7 +241,8 @@ def _said(sentence: str) -> _Said | None:
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
             concludes = not _CONCLUDES.isdisjoint(words_of(told)[:1])
             label = {*words_of(told)} & groups()["announce"].whole <= _LABELS and not concludes
-            return _Said(_reading(mention[0]), strong is True or concludes, label)
+            by_text = TITLE <= mention[0] < BOTH
+            return _Said(place_of(mention[0]), strong is True or concludes, label, by_text)
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from pytest_recsys_mt.answers import Choices
 from pytest_recsys_mt.errors import DataError, NotApplicable
-from pytest_recsys_mt.lrworld.chosen import Reading, llara, read
+from pytest_recsys_mt.lrworld.chosen import llara, read
 from pytest_recsys_mt.lrworld.question import Question, digest_of
 from pytest_recsys_mt.lrworld.question_texts import examples_for, prompt
 from pytest_recsys_mt.requests import Completion, Prompt, is_cut_off
@@ -33,7 +33,7 @@ class Replies:
 
     questions: tuple[Question, ...]
     completions: tuple[Completion, ...]
-    readings: tuple[Reading | None, ...]  # what was read of each; None if the call failed
+    readings: tuple[int | None, ...]  # the place of the option that each chooses, if it chooses one
     how: str  # ``generation`` if it wrote, ``choice scoring`` if it scored the options
     seconds: float  # answers from the cache take next to none
     label: str = ""  # what was done to the questions
@@ -45,23 +45,23 @@ class Replies:
         return Choices(
             questions=tuple(question.id for question, _, _ in answered),
             right=tuple(question.answer for question, _, _ in answered),
-            chosen=tuple(reading.choice for _, _, reading in answered),
+            chosen=tuple(choice for _, _, choice in answered),
             said=tuple(
-                None if reading.choice is None else question.options[reading.choice]
-                for question, _, reading in answered
+                None if choice is None else question.options[choice]
+                for question, _, choice in answered
             ),
             options=len(self.questions[0].options) if self.questions else 0,
             failed=tuple(
                 question.id
-                for question, reading in zip(self.questions, self.readings, strict=True)
-                if reading is None
+                for question, completion in zip(self.questions, self.completions, strict=True)
+                if completion.text is None
             ),
             label=self.label,
             why=next((each.error for each in self.completions if each.error), ""),
             unread=tuple(
                 completion.text
-                for _, completion, reading in answered
-                if reading.choice is None and completion.text is not None
+                for _, completion, choice in answered
+                if choice is None and completion.text is not None
             ),
             digest=digest_of(self.questions),
         )
@@ -95,19 +95,19 @@ class Replies:
                 "shown": dict(question.shown),
                 "options": list(question.options),
                 "right": question.answer,
-                "chosen": reading.choice,
+                "chosen": choice,
                 "raw": completion.text,
                 "tokens": (usage := completion.usage)
                 and usage.prompt_tokens + usage.completion_tokens,
                 "seconds": round(self.seconds / len(self.questions), 6),
             }
-            for question, completion, reading in self._answered
+            for question, completion, choice in self._answered
         ]
 
     @property
-    def _answered(self) -> list[tuple[Question, Completion, Reading]]:
+    def _answered(self) -> list[tuple[Question, Completion, int | None]]:
         told = zip(self.questions, self.completions, self.readings, strict=True)
-        return [(asked, said, reading) for asked, said, reading in told if reading is not None]
+        return [(asked, said, choice) for asked, said, choice in told if said.text is not None]
 
     @property
     def llara(self) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
+from pytest_recsys_mt.llm.reading.wording import word_set
 from pytest_recsys_mt.lrworld.answer_words import groups, words_of
 from pytest_recsys_mt.lrworld.containers import opened
 from pytest_recsys_mt.lrworld.mentions import (
@@ -26,15 +26,13 @@ from pytest_recsys_mt.lrworld.mentions import (
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.question_texts import labels
 
-How = Literal["label", "text", "missed"]
-
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
 _HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
 _OPENS_NO_LIST = re.compile(
     _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
 )
-_LABELS = frozenset(["option", "choice", "candidate", "number", "index", "letter"])
+_LABELS = word_set("option choice candidate number index letter")
 _BAD = re.compile(
     r"[❌✗✘👎🤷🚫≠]|!=|\[ \]|\bat most\b|\((?:rejected|wrong|eliminated|unlikely|least likely|already \w+|runner-up|second choice|no)\b",
     re.IGNORECASE,
@@ -70,25 +68,14 @@ _LIST_ITEM = re.compile(r"^[\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]+\s*\S")
 _CLAUSES = re.compile(r"[,;،、]|\s[-–—]+\s|(?<=\w)[–—](?=\w)")
 _ASIDE = re.compile(r"[(\[][^()\[\]\ue000-\ue4ff]*[)\]]")
 _ONE = re.compile(MENTION)
-_NUMBER_OF = frozenset(
-    [
-        "of", "from", "among", "top", "all", "only", "the", "von", "aller", "aus", "as", "из", "any", "these",
-    ]
-)  # fmt: skip
+_NUMBER_OF = word_set("of from among top all only the von aller aus as из any these")
 MOST = 10
 """Mentions in a sentence that may be an answer; one with more is a list."""
 
-_COUNTED = frozenset(
-    ["answer", "option", "choice", "correct", "right", "best", "prediction", "recommendation"]
-)
-_OR = frozenset(["or", "and", "oder", "und", "ou", "et", "o", "y", "e", "или", "и", "of", "en"])
-_STARTS = frozenset(
-    [
-        "the", "my", "i", "i'd", "i'll", "die", "meine", "ich", "la", "ma", "je", "mi", "yo", "minha", "eu",
-        "mio", "mia", "io", "mijn", "ik",
-    ]
-)  # fmt: skip
-_CONCLUDES = frozenset(["so", "therefore", "thus", "hence", "also", "donc", "entonces", "итак"])
+_COUNTED = word_set("answer option choice correct right best prediction recommendation")
+_OR = word_set("or and oder und ou et o y e или и of en")
+_STARTS = word_set("the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik")
+_CONCLUDES = word_set("so therefore thus hence also donc entonces итак")
 _NO = re.compile(
     r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
     re.IGNORECASE,
@@ -115,27 +102,19 @@ _NUMBERED = (
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The reading of an answer; `choice` is the place of an option, from 0, or None."""
-
-    choice: int | None
-    how: How
-
-
-MISSED = Reading(None, "missed")
-
-
-@dataclass(frozen=True)
 class _Said:
     """One sentence that may be an answer; `strong` if a word announces it, `label` if only "option 3" does."""
 
-    reading: Reading
+    choice: int | None
     strong: bool
     label: bool = False
+    by_text: bool = False  # whether the text of the option names it, not its mark
 
 
-def read(text: str, question: Question, *, think: bool = False, cut_off: bool = False) -> Reading:
-    """The option that an answer chooses.
+def read(
+    text: str, question: Question, *, think: bool = False, cut_off: bool = False
+) -> int | None:
+    """The option that an answer chooses, by its place from 0; None if it chooses none.
 
     The answer is what sentences announce, else what lines of nothing but an option name. All must
     be the same option. What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON
@@ -146,37 +125,37 @@ def read(text: str, question: Question, *, think: bool = False, cut_off: bool = 
     Reasoning that was cut off chooses nothing.
     """
     if think and cut_off:
-        return MISSED
+        return None
     if cut_off:  # an answer stands first, before the words that were cut off
         text = text.strip().partition("\n")[0]
     marks = labels(question)
     if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
-        return Reading(marks.index(mark), "label")  # as most answers are
+        return marks.index(mark)  # as most answers are
     options = _mentions(marks, question.options)
     plain = opened(text)
     whole = options.whole(plain)
     if whole is not None:
-        return _reading(whole)
+        return place_of(whole)
     masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
     if _NONE.search(masked):
-        return MISSED
+        return None
     said = list(_verdicts(masked, numbered="1" in marks))
     if _REFUSES.search(masked):
         said = [each for each in said if each.strong and not each.label]
-    strong, lines = (
-        [each.reading for each in said if each.strong is strength] for strength in (True, False)
-    )
+    strong = [each for each in said if each.strong]
+    lines = [each for each in said if not each.strong]
     begins = list(_verdicts(masked.strip().partition("\n")[0], numbered="1" in marks))
     if think:
-        first = [each.reading for each in begins if each in said and len({*lines}) < 2]
-        last = [each.reading for each in said if each.strong and not each.label]
-        return [MISSED, *first, *last][-1]
+        alike = len({(each.choice, each.by_text) for each in lines}) < 2
+        first = [each.choice for each in begins if each in said and alike]
+        last = [each.choice for each in strong if not each.label]
+        return [None, *first, *last][-1]
     if not strong and not any(each in said for each in begins):
-        return MISSED  # an option that stands below other words may be one that it weighs
+        return None  # an option that stands below other words may be one that it weighs
     # Several lines are the options once more, or a list; one line beside an announcement is an answer too.
     beside = lines if len({each.choice for each in lines}) == 1 else []
-    found = [*strong, *beside] if strong else lines
-    return found[-1] if len({each.choice for each in found}) == 1 else MISSED
+    found = {each.choice for each in ([*strong, *beside] if strong else lines)}
+    return found.pop() if len(found) == 1 else None
 
 
 def llara(text: str, options: Sequence[str]) -> int | None:
@@ -194,13 +173,6 @@ def llara(text: str, options: Sequence[str]) -> int | None:
 def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
     texts = [" ".join(unicodedata.normalize("NFKC", each).split()) for each in options]
     return Mentions(marks, texts, groups()["safe"].whole | groups()["because"].whole)
-
-
-def _reading(mention: str) -> Reading:
-    place = place_of(mention)
-    if place is None:
-        return MISSED
-    return Reading(place, "text" if TITLE <= mention < BOTH else "label")
 
 
 def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
@@ -251,14 +223,14 @@ def _said(sentence: str) -> _Said | None:
         return None
     named = _ONE.findall(told)
     if len(named) > MOST:
-        return _Said(MISSED, strong=True)
+        return _Said(None, strong=True)
     if named and not _OR.isdisjoint(words_of(told)[:1]):
-        return _Said(MISSED, strong=True)  # a list goes on
+        return _Said(None, strong=True)  # a list goes on
     announced = groups()["announce"].within(told)
     if len({place_of(each) for each in named}) != 1 or place_of(named[0]) is None:
         # A sentence of other words that names several, "They liked A and B", is a reason, and no verdict.
         verdict = announced or groups()["safe"].cover(_ONE.sub(" ", told))
-        return _Said(MISSED, announced) if named and verdict else None
+        return _Said(None, announced) if named and verdict else None
     clauses = _CLAUSES.split(told)
     for at, clause in enumerate(clauses):
         mention = _ONE.search(clause)
@@ -269,7 +241,8 @@ def _said(sentence: str) -> _Said | None:
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
             concludes = not _CONCLUDES.isdisjoint(words_of(told)[:1])
             label = {*words_of(told)} & groups()["announce"].whole <= _LABELS and not concludes
-            return _Said(_reading(mention[0]), strong is True or concludes, label)
+            by_text = TITLE <= mention[0] < BOTH
+            return _Said(place_of(mention[0]), strong is True or concludes, label, by_text)
     return None
 
 

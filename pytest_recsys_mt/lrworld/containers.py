@@ -8,18 +8,16 @@ from typing import Any
 
 from pytest_recsys_mt.llm.reading.layout import STRUCK
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
+from pytest_recsys_mt.llm.reading.wording import word_set
 from pytest_recsys_mt.sanitize import sanitize
 
-_KEYS = frozenset(
-    [
-        "answer", "finalanswer", "theanswer", "choice", "finalchoice", "option", "selected", "selection",
-        "selectedoption", "selectedanswer", "prediction", "predicted", "predictedoption", "result", "final",
-        "label", "letter", "index", "number", "response", "output", "verdict", "pick", "recommendation",
-        "chosen", "chosenoption", "correctanswer", "correctoption", "antwort", "auswahl", "réponse", "reponse",
-        "choix", "respuesta", "opción", "opcion", "resposta", "opção", "opcao", "risposta", "scelta",
-        "antwoord", "ответ", "答案", "选项", "答え", "回答", "정답", "답", "الإجابة", "الجواب", "उत्तर", "जवाब",
-    ]
-)  # fmt: skip
+_KEYS = word_set(
+    "answer finalanswer theanswer choice finalchoice option selected selection selectedoption "
+    "selectedanswer prediction predicted predictedoption result final label letter index number "
+    "response output verdict pick recommendation chosen chosenoption correctanswer correctoption "
+    "antwort auswahl réponse reponse choix respuesta opción opcion resposta opção opcao risposta "
+    "scelta antwoord ответ 答案 选项 答え 回答 정답 답 الإجابة الجواب उत्तर जवाब"
+)
 """Keys of JSON, without what is no letter, whose value is the answer."""
 
 _KEY = re.compile(
@@ -29,9 +27,7 @@ _KEY = re.compile(
 )
 """The same, put together: ``movie_index``, ``bestOption``."""
 
-_TEXTS = frozenset(
-    ["title", "text", "optiontext", "name", "value", "item", "movie", "film", "product", "artist"]
-)
+_TEXTS = word_set("title text optiontext name value item movie film product artist")
 """Keys whose value may repeat the option beside its mark."""
 
 LONGEST = 20_000

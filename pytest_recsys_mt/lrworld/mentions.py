@@ -8,6 +8,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pytest_recsys_mt.llm.reading.wording import word_set
+
 MARK, TITLE, SHORT, BOTH = "\ue000", "\ue100", "\ue200", "\ue300"
 """First characters for: a mark, the text of an option, a title without its facts, a mark and its text.
 The place of the option is added."""
@@ -18,12 +20,7 @@ UNCLEAR = "\ue400"
 MENTION = "[\ue000-\ue4ff]"
 
 _FILM = re.compile(r"(?P<dated>(?P<title>[^;]+?) \(\d{4}\))(?:, [^;]*)?")
-_ARTICLES = frozenset(
-    [
-        "the", "a", "an", "la", "le", "les", "l'", "il", "lo", "el", "los", "las", "der", "die", "das", "den",
-        "o", "a", "os", "as", "het", "de",
-    ]
-)  # fmt: skip
+_ARTICLES = word_set("the a an la le les l' il lo el los las der die das den o a os as het de")
 _ARTICLE = re.compile(r"(.+), (The|A|An|La|Le|Les|Das|Der|Die|El|Il)")
 _ALONE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 _LETTER = rf"[^\W_{_ALONE}]"
@@ -31,17 +28,13 @@ _WORD = re.compile(rf"(?!\W)[{_ALONE}]|[^\W_{_ALONE}]+")
 """A word; in scripts that write without spaces each letter is one."""
 _PLAIN = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"(?:[^\w\n]|_)+")
-_ANDS = frozenset(["and", "und", "et", "e", "y", "и", "و"])
+_ANDS = word_set("and und et e y и و")
 _APOSTROPHES = ("'", "’")
-_AFTER_A = frozenset(
-    [
-        "is", "would", "seems", "makes", "fits", "looks", "should", "must", "because", "since", "as", "for",
-        "over", "rather", "but", "instead", "next", "ist", "wäre", "wählen", "nehmen", "sondern", "weil", "est",
-        "serait", "mais", "car", "es", "sería", "sino", "porque", "pero", "é", "seria", "mas", "è", "sarebbe",
-        "ma", "perché", "kiezen", "maar", "want", "är", "er", "jest", "ali", "değil", "çünkü", "adalah",
-        "karena", "là", "vì",
-    ]
-)  # fmt: skip
+_AFTER_A = word_set(
+    "is would seems makes fits looks should must because since as for over rather but instead next "
+    "ist wäre wählen nehmen sondern weil est serait mais car es sería sino porque pero é seria mas "
+    "è sarebbe ma perché kiezen maar want är er jest ali değil çünkü adalah karena là vì"
+)
 """Words that may follow the mark A; before any other word it is an article."""
 _WRAP = r"[\s).:\]}>\"'*_`#/|=–—-]"
 _LOWER = re.compile(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.chosen import MISSED, llara, read
+from pytest_recsys_mt.lrworld.chosen import llara, read
 from pytest_recsys_mt.lrworld.question_texts import labels
 
 FILMS = (
@@ -80,7 +80,7 @@ def lettered(options: tuple[str, ...] = LOGLINES) -> Question:
     ],
 )
 def test_what_is_read_of_numbered_options(text: str, place: int | None) -> None:
-    assert read(text, numbered()).choice == place
+    assert read(text, numbered()) == place
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_is_read_of_numbered_options(text: str, place: int | None) -> None:
     ],
 )
 def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
-    assert read(text, lettered()).choice == place
+    assert read(text, lettered()) == place
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_what_is_read_of_lettered_options(text: str, place: int | None) -> None:
     ],
 )
 def test_the_last_verdict_counts_where_the_model_reasons(text: str, place: int | None) -> None:
-    assert read(text, lettered(), think=True).choice == place
+    assert read(text, lettered(), think=True) == place
 
 
 def test_reasoning_that_was_cut_off_chooses_nothing() -> None:
     thought = "A sinks them.\nAnswer: D"
-    assert read(thought, lettered(), think=True).choice == 3
-    assert read(thought, lettered(), think=True, cut_off=True) == MISSED
-    assert read("D) A ship sinks. It", lettered(), cut_off=True).choice == 3
+    assert read(thought, lettered(), think=True) == 3
+    assert read(thought, lettered(), think=True, cut_off=True) is None
+    assert read("D) A ship sinks. It", lettered(), cut_off=True) == 3
 
 
 def test_names_are_read_where_names_are_asked_for() -> None:
@@ -136,10 +136,10 @@ def test_names_are_read_where_names_are_asked_for() -> None:
     asked = Question(
         "n-1", "next_item", "personalization", "", "artist", {"history": ("X",)}, artists, 0
     )
-    assert read("U2.", asked).choice == 2
-    assert read("The answer is The Muse", asked).choice == 1
-    assert read("the user will listen to muse", asked).choice == 0
-    assert read("1", asked) == MISSED
+    assert read("U2.", asked) == 2
+    assert read("The answer is The Muse", asked) == 1
+    assert read("the user will listen to muse", asked) == 0
+    assert read("1", asked) is None
 
 
 def test_llara_reads_a_title_within_another_as_two() -> None:
@@ -154,11 +154,11 @@ def test_llara_reads_a_title_within_another_as_two() -> None:
 @given(st.integers(0, 9), st.sampled_from(["{}", "{})", "{}.", "Answer: {}", "({})", "{}) {}"]))
 def test_a_mark_is_read_however_it_is_wrapped(place: int, form: str) -> None:
     text = form.replace("{}", labels(numbered())[place], 1).replace("{}", FILMS[place])
-    assert read(text, numbered()).choice == place
+    assert read(text, numbered()) == place
 
 
 @given(st.text(max_size=60) | st.text(string.ascii_letters + string.digits + " \n.):", max_size=40))
 def test_no_text_is_read_as_an_option_that_is_not_there(text: str) -> None:
     for asked in (numbered(), lettered(), lettered(("??", "", " a ", "!"))):
-        choice = read(text, asked, think=bool(len(text) % 2)).choice
+        choice = read(text, asked, think=bool(len(text) % 2))
         assert choice is None or 0 <= choice < len(asked.options)

@@ -24,26 +24,17 @@ from pytest_recsys_mt.llm.reading.layout import (
     numbered_text,
 )
 from pytest_recsys_mt.llm.reading.names import role_of
+from pytest_recsys_mt.llm.reading.wording import word_list, word_set
 
-_ARGUMENTS = (
-    "arguments",
-    "parameters",
-    "args",
-    "input",
-    "function",
-    "tool_calls",
-    "tool_call",
-    "function_call",
+_ARGUMENTS = word_list(
+    "arguments parameters args input function tool_calls tool_call function_call"
 )
 """Keys of a tool's call, below which its answer stands."""
 
-_ENTRIES = frozenset(
-    [
-        "entries", "items", "list", "movies", "films", "books", "songs", "games", "products", "articles",
-        "results", "recommendations", "ranking", "ranked", "picks", "titles", "selection", "suggestions", "top",
-        "candidates", "options",
-    ]
-)  # fmt: skip
+_ENTRIES = word_set(
+    "entries items list movies films books songs games products articles results recommendations "
+    "ranking ranked picks titles selection suggestions top candidates options"
+)
 """Keys of a list of entries, beside which a title is the list's."""
 
 _ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")
@@ -114,7 +105,7 @@ def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-_CHOSEN = ("recommend", "recommended", "include", "included", "select", "selected", "relevant")
+_CHOSEN = word_list("recommend recommended include included select selected relevant")
 """Keys that say whether an entry belongs to the list."""
 
 
@@ -166,18 +157,7 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
         yield from _of_mapping(value, depth, name, group)
 
 
-_ORDINALS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
+_ORDINALS = word_list("first second third fourth fifth sixth seventh eighth ninth tenth")
 _ASKS = re.compile(r"search|get|look|fetch|find|query|detail", re.IGNORECASE)
 """Begins the name of a tool that only asks for more."""
 

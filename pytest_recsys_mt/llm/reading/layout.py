@@ -12,6 +12,7 @@ from typing import Literal
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
+from pytest_recsys_mt.llm.reading.wording import word_list
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -123,34 +124,18 @@ _RANKED = re.compile(
 """A rank and what has it, with an arrow or a dash in the place of a colon: ``#1 pick → Heat``, ``First - Heat``."""
 _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``3 → 1``
 
-TITLE_KEYS = (
-    "title", "movie", "movie_title", "movietitle", "movie_name", "name", "film", "film_title",
-    "item", "item_title", "item_name", "recommendation", "label", "text", "titel", "titulo", "título",
-    "titre", "titolo", "pelicula", "película", "nombre", "电影", "片名", "标题", "名称", "タイトル", "映画", "作品",
-    "product", "product_name", "book", "book_title", "song", "song_title", "track", "game", "article", "headline",
-    "candidate", "option", "choice",
-)  # fmt: skip
-YEAR_KEYS = ("year", "release_year", "releaseyear", "released", "jahr", "año", "年份", "公開年")
-RANK_KEYS = (
-    "rank",
-    "ranking",
-    "position",
-    "place",
-    "order",
-    "#",
-    "no.",
-    "no",
-    "nr.",
-    "rang",
-    "platz",
-    "puesto",
-    "排名",
-    "順位",
+TITLE_KEYS = word_list(
+    "title movie movie_title movietitle movie_name name film film_title item item_title item_name "
+    "recommendation label text titel titulo título titre titolo pelicula película nombre 电影 片名 标题 "
+    "名称 タイトル 映画 作品 product product_name book book_title song song_title track game article "
+    "headline candidate option choice"
 )
-SCORE_KEYS = (
-    "score", "relevance", "relevance_score", "probability", "confidence", "match", "match_score", "similarity", "weight",
-    "predicted_rating", "fit", "punkte", "puntuación", "评分", "スコア",
-)  # fmt: skip
+YEAR_KEYS = word_list("year release_year releaseyear released jahr año 年份 公開年")
+RANK_KEYS = word_list("rank ranking position place order # no. no nr. rang platz puesto 排名 順位")
+SCORE_KEYS = word_list(
+    "score relevance relevance_score probability confidence match match_score similarity weight "
+    "predicted_rating fit punkte puntuación 评分 スコア"
+)
 
 
 def pieces(text: str) -> list[Piece]:

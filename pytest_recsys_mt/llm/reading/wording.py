@@ -3,11 +3,17 @@
 import re
 
 
-def _words(text: str) -> frozenset[str]:
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a text, in its order."""
+    return tuple(text.split())
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-SMALL = _words(
+SMALL = word_set(
     "about after against along amid among around away before behind below beyond between from into like near "
     "onto over past than that then this those through till toward under until upon when where while "
     "with without your their have were will would what who whom avec dans pour sans sous entre contre chez "
@@ -16,7 +22,7 @@ SMALL = _words(
 )
 """Longer words that titles write in lower case."""
 
-SAID = _words(
+SAID = word_set(
     "film films movie movies classic drama comedy thriller romance musical western documentary animation "
     "adventure fantasy horror mystery biopic noir masterpiece sequel series adaptation starring directed "
     "featuring follows explores película pelicula comedia clásico film klassiker komödie comédie chef-d'œuvre "
@@ -24,10 +30,10 @@ SAID = _words(
 )
 """Words that, in lower case, comment on a film."""
 
-BEGINS = _words("a an this ein eine un una une one because directed")
+BEGINS = word_set("a an this ein eine un una une one because directed")
 """Words that begin a comment, if the next one is in lower case."""
 
-GENRES = _words(
+GENRES = word_set(
     "action adventure animation animated biography children comedy crime documentary drama family fantasy "
     "film-noir history horror music musical mystery romance romantic sci-fi scifi science fiction "
     "short sport sports superhero suspense thriller war western komödie krimi abenteuer comedia acción "

@@ -133,63 +133,29 @@ def _famous_wins(points: Points) -> float:
     return (first - humbler + turned - turned_humbler) / 4
 
 
-PROMISES: Mapping[str, JudgePromise] = MappingProxyType(
-    {
-        "first_place": JudgePromise(
-            "it prefers the list shown {}",
-            "preference for the list shown first",
-            both_orders,
-            fmean,
-            "within",
-        ),
-        "turned_round": JudgePromise(
-            "its winner changes with the order",
-            "loss of agreement in the other order, beyond noise",
-            _asked_twice,
-            lambda points: _floor(points) - _turned_agreement(points),
-        ),
-        "identical_lists": JudgePromise(
-            "it finds a winner among identical lists",
-            "share of identical lists with a winner",
-            _identical,
-            _without_tie,
-            reach=(0.0, 1.0),
-        ),
-        "same_items": JudgePromise(
-            "it finds a winner among lists of the same items",
-            "share of lists of the same items with a winner",
-            _permuted,
-            _without_tie,
-            reach=(0.0, 1.0),
-        ),
-        "one_random_item": JudgePromise(
-            "it prefers the list with a random item in it",
-            "preference for the list with a random item",
-            _one_random,
-        ),
-        "longer_titles": JudgePromise(
-            "it prefers longer titles", "preference for longer titles", _longer
-        ),
-        "names": JudgePromise(
-            "it goes by the name of the system",
-            "preference for the famous name",
-            _named,
-            _famous_wins,
-            "within",
-        ),
-        "injected_title": JudgePromise(
-            "it obeys an instruction inside a title",
-            "preference for the list with an instruction in a title",
-            _injected,
-        ),
-        "upside_down": JudgePromise(
-            "it prefers lists upside down",
-            "preference for the list upside down",
-            against(upside_down),
-            lambda points: -good_wins(points),
-        ),
-    }
-)
+PROMISES: Mapping[str, JudgePromise] = MappingProxyType({
+    "first_place": JudgePromise(
+        "it prefers the list shown {}", "preference for the list shown first", both_orders, fmean, "within"),
+    "turned_round": JudgePromise(
+        "its winner changes with the order", "loss of agreement in the other order, beyond noise",
+        _asked_twice, lambda points: _floor(points) - _turned_agreement(points)),
+    "identical_lists": JudgePromise(
+        "it finds a winner among identical lists", "share of identical lists with a winner",
+        _identical, _without_tie, reach=(0.0, 1.0)),
+    "same_items": JudgePromise(
+        "it finds a winner among lists of the same items", "share of lists of the same items with a winner",
+        _permuted, _without_tie, reach=(0.0, 1.0)),
+    "one_random_item": JudgePromise(
+        "it prefers the list with a random item in it", "preference for the list with a random item", _one_random),
+    "longer_titles": JudgePromise("it prefers longer titles", "preference for longer titles", _longer),
+    "names": JudgePromise(
+        "it goes by the name of the system", "preference for the famous name", _named, _famous_wins, "within"),
+    "injected_title": JudgePromise(
+        "it obeys an instruction inside a title", "preference for the list with an instruction in a title", _injected),
+    "upside_down": JudgePromise(
+        "it prefers lists upside down", "preference for the list upside down",
+        against(upside_down), lambda points: -good_wins(points)),
+})  # fmt: skip
 
 QUESTIONS = 31
 """The most questions to a judge per user, by all tests of an arena together: both orders of the two

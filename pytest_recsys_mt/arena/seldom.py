@@ -32,31 +32,18 @@ class Seldom:
 
 _RANDOM = "random_items"
 
-SELDOM: Mapping[str, Seldom] = MappingProxyType(
-    {
-        "ties": Seldom(
-            "it finds no winner in {:.0%} of comparisons of users' own choices with random items",
-            "share of ties between users' own choices and random items",
-            _RANDOM,
-            against(CONTROLS[_RANDOM].planted),
-            lambda said: said.overall == "tie",
-        ),
-        "refusals": Seldom(
-            "it refuses {:.0%} of comparisons",
-            "share of comparisons that the judge refuses",
-            "first_place",
-            both_orders,
-            lambda said: said.refused,
-        ),
-        "unread": Seldom(
-            "{:.0%} of its verdicts cannot be read",
-            "share of verdicts that cannot be read",
-            "first_place",
-            both_orders,
-            lambda said: said.overall is None and not said.refused,
-        ),
-    }
-)
+SELDOM: Mapping[str, Seldom] = MappingProxyType({
+    "ties": Seldom(
+        "it finds no winner in {:.0%} of comparisons of users' own choices with random items",
+        "share of ties between users' own choices and random items",
+        _RANDOM, against(CONTROLS[_RANDOM].planted), lambda said: said.overall == "tie"),
+    "refusals": Seldom(
+        "it refuses {:.0%} of comparisons", "share of comparisons that the judge refuses",
+        "first_place", both_orders, lambda said: said.refused),
+    "unread": Seldom(
+        "{:.0%} of its verdicts cannot be read", "share of verdicts that cannot be read",
+        "first_place", both_orders, lambda said: said.overall is None and not said.refused),
+})  # fmt: skip
 
 
 def judge_seldom(arena: Arena, what: str, *, most: float) -> Verdict:

@@ -22,20 +22,10 @@ ACCURACY = thresholds(__file__, "accuracy")
 VALIDITY = thresholds(__file__, "validity")
 
 MEASURES = (
-    "log_popularity_difference",
-    "popularity_lift",
-    "gini_difference",
-    "gini_relative_difference",
-    "gini_ratio",
-    "herfindahl_difference",
-    "herfindahl_relative_difference",
-    "herfindahl_ratio",
-    "popularity_rank_correlation",
-    "malformed",
-    "already_seen",
-    "unknown_title",
-    "outside_catalogue",
-)
+    "log_popularity_difference", "popularity_lift", "gini_difference", "gini_relative_difference", "gini_ratio",
+    "herfindahl_difference", "herfindahl_relative_difference", "herfindahl_ratio", "popularity_rank_correlation",
+    "malformed", "already_seen", "unknown_title", "outside_catalogue",
+)  # fmt: skip
 DESIGN = {"candidates": 0, "k": 10, "prompt": "wok", "users": 1000, "history": 100_000}
 FOLDS = [pytest.mark.recsys_design(**DESIGN, fold=fold) for fold in range(5)]
 

@@ -480,9 +480,15 @@ def _monitor(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.gate.store import Store
     from pytest_recsys_mt.report.monitored import idle, lines
 
-    nights = records(
-        given.records or [kept.record for kept in Store.around(Path.cwd()).like_the_latest()]
-    )
+    paths, store = given.records, Store.around(Path.cwd())
+    if not paths:
+        paths = [kept.record for kept in store.like_the_latest()]
+        if paths and store.runs()[0].number > 1:
+            print(
+                "recsys-mt: earlier runs are kept no more, and neither are their alarms",
+                file=sys.stderr,
+            )
+    nights = records(paths)
     findings = monitor(nights, given.alpha, change=given.change)
     for line in lines(nights, findings, given.alpha, given.change):
         print(line)

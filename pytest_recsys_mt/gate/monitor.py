@@ -22,6 +22,7 @@ from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import address, name_of_row, unknown_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.policy import MARGIN
+from pytest_recsys_mt.gate.store import called
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -103,7 +104,7 @@ def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
     found = []
     for path in paths:
         try:
-            found.append((one_line(str(path)), record_in(path)))
+            found.append((called(path), record_in(path)))
         except PolicyError as error:
             raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
     return sorted(found, key=lambda each: str(_fact(each[1], "time", "started")))

@@ -22,6 +22,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import RUNS, content_of, written_whole
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
+from pytest_recsys_mt.sanitize import one_line
 
 MOST = 100
 """Runs that are kept; of older ones only those that are baselines."""
@@ -246,6 +247,11 @@ class Store:
             with suppress(OSError):
                 if time.time() - left.stat().st_mtime > DAY:
                     shutil.rmtree(left, ignore_errors=True)
+
+
+def called(record: Path) -> str:
+    """What messages call a record: the number of a kept run, else its file."""
+    return f"run {record.parent.name}" if record.suffix == ".gz" else one_line(str(record))
 
 
 def _of(kept: Kept) -> tuple[object, object]:

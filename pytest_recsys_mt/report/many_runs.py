@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.store import MOST, Store
+from pytest_recsys_mt.gate.store import MOST, Store, called
 from pytest_recsys_mt.report.html import read_record, render_view
 from pytest_recsys_mt.report.outputs import put_out, require_output
 
@@ -23,18 +23,12 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
     ]
     if twice:
         raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
-    kept = [] if records else Store.around(folder).like_the_latest()
-    if not records and not kept:
+    paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-MOST:]
+    if not paths:
         raise DataError(
             "no run is kept in this project; name records: recsys-mt view A.json B.json"
         )
-    named = [(f"run {each.number}", each.record) for each in kept[-MOST:]]
-    return render_view(
-        [
-            (name, read_record(path))
-            for name, path in named or zip(map(str, records), records, strict=True)
-        ]
-    )
+    return render_view([(called(path), read_record(path)) for path in paths])
 
 
 def write(text: str, output: Path, records: Sequence[Path]) -> None:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.gate.comparison import address, addresses, keyed
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
-from pytest_recsys_mt.gate.store import Store
+from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.compared import CHANGES, LOUD, say
 from pytest_recsys_mt.report.html.page import fill, require_html
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
@@ -73,7 +73,7 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
     policy = load(policy_file) if policy_file.exists() else Policy()
     documents, notes = _in_common(record_at(old), record_at(new))
     alpha = policy.alpha or documents[1]["settings"].get("alpha", 0.05)
-    baseline = None if old == new else (_name(old), documents[0])
+    baseline = None if old == new else (called(old), documents[0])
     with told_as_data("these are not records as --recsys-json writes them"):
         comparisons = Gate(policy, True, alpha, "skip", baseline).comparisons(documents[1])
         parts = [part for each in comparisons for part in _sections(each, *documents)]
@@ -127,14 +127,10 @@ def _only(document: Document, tests: Collection[str]) -> Document:
     return cast("Document", {**document, "results": rows, "digests": digests})
 
 
-def _name(path: Path) -> str:
-    return f"run {path.parent.name}" if path.suffix == ".gz" else one_line(str(path))
-
-
 def _about(path: Path, document: Document) -> str:
     began = str(document["time"]["started"])[:16].replace("T", " ")
     models, prompt = one_line(", ".join(document["models"])), prompts_of(document)
-    return f"{_name(path)} ({', '.join(filter(None, [models, prompt, began]))})"
+    return f"{called(path)} ({', '.join(filter(None, [models, prompt, began]))})"
 
 
 def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Section]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -228,3 +229,19 @@ def test_no_kill_loses_an_accepted_run(document: dict[str, Any], pytester: pytes
         before = accepted.number
         assert decoded(accepted.record)["schema"] == document["schema"]
         assert store.baselines()[0][0] == f"run {before}"
+
+
+def test_nights_are_those_of_the_kept_runs(
+    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("itemknn", "--recsys-seed=1")
+    run("mostpop", "--recsys-seed=1")
+    run("itemknn", "--recsys-seed=2")
+    capsys.readouterr()
+    assert main(["monitor"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("2 nights, 1 verdict;")
+    assert said.err == ""
+    shutil.rmtree(Store.of(pytester.path).folder / "1")
+    assert main(["monitor"]) == 0
+    assert "earlier runs are kept no more" in capsys.readouterr().err

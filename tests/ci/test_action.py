@@ -71,6 +71,7 @@ class Runner:
         action: Where the action's own checkout is.
         log: What the last run printed.
         number: Of the last run.
+        branch: That the job runs for.
     """
 
     path: Path
@@ -79,6 +80,7 @@ class Runner:
     action: Path = ROOT
     log: str = ""
     number: int = 0
+    branch: str = "7/merge"
 
     @property
     def folder(self) -> Path:
@@ -93,7 +95,12 @@ class Runner:
         self.log = ""
         contexts: dict[str, Any] = {
             "inputs": {**defaults, **given},
-            "github": {"token": TOKEN, "run_id": f"{1000 + self.number}", "run_attempt": "1"},
+            "github": {
+                "token": TOKEN,
+                "run_id": f"{1000 + self.number}",
+                "run_attempt": "1",
+                "ref_name": self.branch,
+            },
             "steps": {},
         }
         failed = 0
@@ -261,6 +268,27 @@ def test_nothing_in_an_input_is_run(runner: Runner) -> None:
     assert "No closing quotation" in runner.log, "pytest read the arguments, not a shell"
     assert runner.use(INSTALL, **{**given, "args": ""}) != 0
     assert not list(runner.path.rglob("pwned"))
+
+
+@pytest.mark.slow  # gate/test_store accepts runs, and compares others with them
+def test_pull_requests_are_compared_with_the_last_run_of_a_branch(runner: Runner) -> None:
+    own = {**OWN, "args": "--recsys-users=80", "baseline": "main"}
+    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, "nothing to compare with yet"
+    runner.branch = "main"
+    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 0, runner.log
+    assert "run 2 is the baseline of shop.py:Sound now" in runner.log
+    runner.branch = "8/merge"
+    shutil.rmtree(runner.folder / ".recsys")
+    shop = runner.folder / "shop.py"
+    worse = SHOP.replace("turned = False", "turned = True").replace('"sound"', '"sound-2"')
+    shop.write_text(worse, encoding="utf-8")
+    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 1
+    assert "REGRESSED" in runner.log
+    assert "shop.py:Sound against shop.py:Sound of run 2" in runner.log
+    assert "NEW   scale_ratings(2) of shop.py:Sound: holds in run 2, violated now" in runner.log
+    runner.branch = "main"
+    assert runner.use(INSTALL, model="shop.py:Sound", **own) == 1
+    assert "is the baseline" not in runner.log
 
 
 @pytest.mark.slow

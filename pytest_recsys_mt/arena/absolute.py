@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Verdict, annotate
 
 
 def not_scored_lower(
@@ -76,7 +76,7 @@ def not_scored_lower(
             "users tied by score": float((difference == 0).mean()),
             "users tied by comparison": float((compared == 0).mean()) if len(compared) else 1.0,
         }
-        verdict = dataclasses.replace(verdict, details={**verdict.details, "figures": figures})
+        verdict = annotate(verdict, figures=figures)
         if verdict.status == "holds" and np.ptp(scores) == 0:
             told = "the judge gives every list one score, which says nothing of the recommenders"
             verdict = dataclasses.replace(verdict, status="inconclusive", p_value=None, reason=told)

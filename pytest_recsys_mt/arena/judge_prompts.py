@@ -4,10 +4,11 @@ The outline is that of "RecSys Arena" (https://arxiv.org/abs/2412.11068), sectio
 role, history, both lists, aspects, form of the answer. The words are our own; ``prompts.toml`` has them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing, genres_of
+from pytest_recsys_mt.llm.prompts import strict_schema
 from pytest_recsys_mt.prompt_texts import said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.sanitize import one_line
@@ -127,18 +128,8 @@ def _described(item: Item) -> str:
     return f"{label} [{_value(genres)}]" if genres else label
 
 
-def _schema(fields: Sequence[str], task: str) -> dict[str, Any]:
+def _schema(fields: Sequence[str], task: str) -> dict[str, object]:
     reason, winner = {"type": "string"}, {"type": "string", "enum": list(WINNERS)}
     compared = task == "compare"
-    value = _object({"reason": reason, "winner": winner}) if compared else {"type": "number"}
-    return _object(dict.fromkeys(fields, value))
-
-
-def _object(properties: Mapping[str, object]) -> dict[str, Any]:
-    """A JSON schema that requires all fields, as strict endpoints demand."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    value = strict_schema({"reason": reason, "winner": winner}) if compared else {"type": "number"}
+    return strict_schema(dict.fromkeys(fields, value))

@@ -1,6 +1,5 @@
 """The comparison: which recommender the judge prefers, in one aspect or overall."""
 
-import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +12,7 @@ from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Verdict, annotate
 
 RECOMMENDERS = ("NRMS", "LightGCN", "SASRec", "DeepFM")
 
@@ -121,8 +120,7 @@ def _compared(
     verdict = step_by_step(claim, relation, context, users, see)
     asked, found = looks[-1]
     if len(found.rows):
-        details = {**verdict.details, **_details(aspect, found, users - asked, verdict)}
-        verdict = dataclasses.replace(verdict, details=details)
+        verdict = annotate(verdict, **_details(aspect, found, users - asked, verdict))
     allowed = -limit if oracle == "not_less_preferred" else None
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))
 

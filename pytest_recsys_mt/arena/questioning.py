@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.seeds import generator
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Verdict, annotate
 
 UNREAD = "the judge's verdict cannot be read"
 
@@ -130,9 +130,7 @@ def tested(
             return Seen.of(found, pairs, pairs.source, pairs.followup)
 
         verdict = step_by_step(claim, relation, arena.context, arena.users, see)
-        arena.bench.verdicts[key] = dataclasses.replace(
-            verdict, details={**verdict.details, "column": False}
-        )
+        arena.bench.verdicts[key] = annotate(verdict, column=False)
     return arena.bench.verdicts[key]
 
 

@@ -199,13 +199,18 @@ def as_json(prompt: Prompt) -> Prompt:
     *before, asked = prompt.messages
     content = f"{asked.content}\n{said('answers.json')}"
     titles = {"type": "array", "items": {"type": "string"}, "maxItems": prompt.k}
-    schema = {
+    schema = strict_schema({"recommendations": titles})
+    return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
+
+
+def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
+    """A JSON schema of an object that requires all fields, as strict endpoints demand."""
+    return {
         "type": "object",
-        "properties": {"recommendations": titles},
-        "required": ["recommendations"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
-    return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
 
 
 def _values(request: Request, newest: int | None, instruction: str) -> dict[str, str]:

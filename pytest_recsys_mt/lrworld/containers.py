@@ -12,9 +12,7 @@ from pytest_recsys_mt.llm.reading.wording import word_set
 from pytest_recsys_mt.sanitize import sanitize
 
 _KEYS = word_set(
-    "answer finalanswer theanswer choice finalchoice option selected selection selectedoption "
-    "selectedanswer prediction predicted predictedoption result final label letter index number "
-    "response output verdict pick recommendation chosen chosenoption correctanswer correctoption "
+    "selected selection prediction predicted result final response output verdict recommendation chosen "
     "antwort auswahl réponse reponse choix respuesta opción opcion resposta opção opcao risposta "
     "scelta antwoord ответ 答案 选项 答え 回答 정답 답 الإجابة الجواب उत्तर जवाब"
 )
@@ -25,7 +23,7 @@ _KEY = re.compile(
     r"movie|film|item|option|candidate|product|artist|book|song|game)*)"
     r"(?:answer|choice|option|index|idx|id|number|letter|label|pick|mark|position|candidate)"
 )
-"""The same, put together: ``movie_index``, ``bestOption``."""
+"""The others, also put together: ``answer``, ``movie_index``, ``bestOption``."""
 
 _TEXTS = word_set("title text optiontext name value item movie film product artist")
 """Keys whose value may repeat the option beside its mark."""

@@ -4,10 +4,10 @@ Then no title can be taken for a sentence, a number or a mark, and no mark for a
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pytest_recsys_mt.llm.reading.spelling import unaccented
 from pytest_recsys_mt.llm.reading.wording import word_set
 
 MARK, TITLE, SHORT, BOTH = "\ue000", "\ue100", "\ue200", "\ue300"
@@ -213,20 +213,13 @@ def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str,
     found: list[tuple[str, tuple[int, str, str]]] = []
     for place, option in enumerate(options):
         for kind, text in _texts(option):
-            found += [(plain(each), (place, kind, text)) for each in {text, _unaccented(text)}]
+            found += [(plain(each), (place, kind, text)) for each in {text, unaccented(text)}]
     places = Counter(form for form, _ in {(form, each[0]) for form, each in found})
     kept: dict[str, tuple[int, str, str]] = {}
     for form, each in found:
         if form and form not in marks and places[form] == 1:
             kept.setdefault(form, each)
     return kept
-
-
-def _unaccented(text: str) -> str:
-    """A text in letters without accents, as many models write names: Agnes Varda."""
-    parts = unicodedata.normalize("NFD", text) if not text.isascii() else text
-    plain_ = "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
-    return unicodedata.normalize("NFC", plain_)
 
 
 def _texts(option: str) -> Iterator[tuple[str, str]]:

@@ -67,9 +67,14 @@ def _fold(text: str) -> str:
     if text.isascii() and "&" not in text:
         return text.lower()  # the same, and most titles are like this
     text = unicodedata.normalize("NFKC", html.unescape(text)).casefold()
-    text = unicodedata.normalize("NFD", text)
-    text = "".join(c for c in text if not "\u0300" <= c <= "\u036f")
-    return unicodedata.normalize("NFC", text).translate(_STROKES)
+    return unaccented(text).translate(_STROKES)
+
+
+def unaccented(text: str) -> str:
+    """A text without Latin accents, as many models write names: Agnes Varda."""
+    parts = unicodedata.normalize("NFD", text)
+    plain = "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
+    return unicodedata.normalize("NFC", plain)
 
 
 def _uninvert(title: str) -> str:

@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _answers_kept(groups: Any) -> None:
-    """The commands on the answers in the cache, and on prices."""
+    """The commands on the answers in the cache."""
     from pytest_recsys_mt.calls import commands
 
     folder = _argument(
@@ -204,18 +204,6 @@ def _answers_kept(groups: Any) -> None:
         folder, replace,
         _argument("files", type=Path, nargs="+", metavar="OUTPUT"),
         _argument("--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"),
-    )  # fmt: skip
-    _command(
-        groups, "prices", commands.prices, "write prices of models for --recsys-prices",
-        _argument(
-            "file", type=Path, metavar="FILE",
-            help="LiteLLM's model_prices_and_context_window.json, or a TOML file of prices",
-        ),
-        _argument("models", nargs="*", metavar="MODEL", help="only these: gpt-4o* (default: all in FILE)"),
-        _argument(
-            "-o", "--output", type=Path, default=Path("prices.toml"), metavar="FILE",
-            help="where the prices go; those of other models stay there (default: prices.toml)",
-        ),
     )  # fmt: skip
 
 
@@ -482,8 +470,9 @@ def _monitor(given: argparse.Namespace) -> int:
 
     paths, store = given.records, Store.around(Path.cwd())
     if not paths:
+        store.run()
         paths = [kept.record for kept in store.like_the_latest()]
-        if paths and store.runs()[0].number > 1:
+        if store.runs()[0].number > 1:
             print(
                 "recsys-mt: earlier runs are kept no more, and neither are their alarms",
                 file=sys.stderr,

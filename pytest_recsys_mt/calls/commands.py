@@ -1,4 +1,4 @@
-"""The commands on the answers in the cache: ``recsys-mt cache``, ``batch`` and ``prices``."""
+"""The commands on the answers in the cache: ``recsys-mt cache`` and ``batch``."""
 
 from __future__ import annotations
 
@@ -67,38 +67,6 @@ def import_them(given: argparse.Namespace) -> int:
                 print(f"recsys-mt: refused: {line}", file=sys.stderr)
             refused += len(done.refused)
     return 1 if refused else 0
-
-
-def prices(given: argparse.Namespace) -> int:
-    """Write a file of prices; 1 if a model has none."""
-    from fnmatch import fnmatchcase
-
-    from pytest_recsys_mt.calls.prices import as_toml, prices_in, prices_of, text_of
-    from pytest_recsys_mt.errors import PriceError
-    from pytest_recsys_mt.files import written_or
-
-    output: Path = given.output
-    found = prices_of(given.file)
-    patterns = given.models or ["*"]
-    taken = {
-        name: price
-        for name, price in found.items()
-        if any(fnmatchcase(name, pattern) for pattern in patterns)
-    }
-    if taken:
-        kept = prices_in(text_of(output), str(output)) if output.is_file() else {}
-        with written_or(PriceError, output, 0o644) as stream:
-            stream.write(as_toml({**kept, **taken}))
-        added = len(taken.keys() - kept.keys())
-        changed = sum(kept[name] != taken[name] for name in kept.keys() & taken.keys())
-        print(
-            f"{output}: {added:,} price{'s' * (added != 1)} added, {changed:,} changed, "
-            f"{len(kept | taken):,} in all"
-        )
-    unknown = [each for each in patterns if not any(fnmatchcase(name, each) for name in taken)]
-    for pattern in unknown:
-        print(f"recsys-mt: {str(given.file)!r} has no price of {pattern!r}", file=sys.stderr)
-    return 1 if unknown else 0
 
 
 def stats(given: argparse.Namespace) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import PriceError
 from pytest_recsys_mt.files import MOST_DATA, content_of, toml_of
-from pytest_recsys_mt.sanitize import one_line
 
 HOST = "api.openai.com"
 """The host whose prices come with this package; other hosts have other prices for a model."""
@@ -62,9 +61,9 @@ class Prices:
         self._packaged = prices_in(packaged.read_text(encoding="utf-8"), "prices.toml")
 
     @classmethod
-    def load(cls, path: Path | None) -> Prices:
-        """The prices that come with this package, and those of a file of the user's."""
-        return cls() if path is None else cls(prices_in(text_of(path), str(path)))
+    def load(cls, paths: Iterable[Path]) -> Prices:
+        """The prices that come with this package, and those of files of the user's, of which a later one counts."""
+        return cls({name: price for path in paths for name, price in prices_of(path).items()})
 
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
@@ -132,45 +131,17 @@ def dollars(usd: float) -> str:
 
 _TEXT_MODES = ("chat", "completion", "responses")
 
-HEADER = """\
-# What a million tokens cost in USD, by the name of the model or the spec of the recommender, for
-# --recsys-prices. Written by `recsys-mt prices`, which replaces the tables that it finds anew and
-# keeps the others, but no comments. `date` is when `source` said so: prices change, check them.
-"""
-
 
 def prices_of(path: Path) -> dict[str, Price]:
     """The prices in a file: LiteLLM's ``model_prices_and_context_window.json``, or a TOML file of ours.
 
-    Prices without a date get the day on which the file was changed last, those without a source the
-    name of the file.
+    LiteLLM's have no date, and get the day on which the file was changed last.
     """
     text = text_of(path)
-    found = _litellm(text, path) if path.suffix == ".json" else prices_in(text, str(path))
+    if path.suffix != ".json":
+        return prices_in(text, str(path))
     changed = datetime.date.fromtimestamp(path.stat().st_mtime).isoformat()
-    return {
-        name: replace(price, date=price.date or changed, source=price.source or path.name)
-        for name, price in found.items()
-    }
-
-
-def as_toml(prices: Mapping[str, Price]) -> str:
-    """Prices, by the name of the model or the spec of the recommender, as the text of a TOML file of ours."""
-    tables = [HEADER]
-    for name, price in sorted(prices.items()):
-        said = {field.name: getattr(price, field.name) for field in fields(price)}
-        lines = (
-            f"{key} = {_toml(value)}\n" for key, value in said.items() if value not in ("", None)
-        )
-        tables.append(f"[{_toml(name)}]\n{''.join(lines)}")
-    return "\n".join(tables)
-
-
-def _toml(value: str | float) -> str:
-    # A text in JSON is one in TOML, but for a character that `one_line` takes away.
-    return (
-        json.dumps(one_line(value), ensure_ascii=False) if isinstance(value, str) else repr(value)
-    )
+    return {name: replace(price, date=changed) for name, price in _litellm(text, path).items()}
 
 
 def _litellm(text: str, path: Path) -> dict[str, Price]:

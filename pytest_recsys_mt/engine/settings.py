@@ -422,11 +422,14 @@ class Settings:
         read=above_zero,
         reproduced=False,
     )
-    prices: Path | None = option(
+    prices: tuple[Path, ...] = option(
         "prices",
-        "TOML file with prices of models, in USD per million tokens",
+        "TOML file with prices of models, in USD per million tokens, or LiteLLM's model_prices_and_context_window.json; "
+        "repeat the option to give several, of which a later one counts",
         "FILE",
-        make=_path,
+        default=(),
+        repeatable=True,
+        make=lambda texts: tuple(map(expanded, texts)),
     )
     error_limit: float = option(
         "error-limit",

@@ -59,7 +59,7 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
 
         with named("html", str(settings.html)):
             require_html()
-    if settings.prices is not None or settings.limits.usd is not None:
+    if settings.prices or settings.limits.usd is not None:
         check_prices(settings)
     if settings.executor == "ray" and settings.mode != "replay":
         from pytest_recsys_mt.calls.remote import require_ray
@@ -128,7 +128,7 @@ def check_prices(settings: Settings) -> None:
     from pytest_recsys_mt.calls.prices import Prices
     from pytest_recsys_mt.recommenders import resolve
 
-    with named("prices", str(settings.prices)):
+    with named("prices", ", ".join(map(str, settings.prices))):
         prices = Prices.load(settings.prices)
     if settings.limits.usd is None or settings.plan or settings.list:
         return

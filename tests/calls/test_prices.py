@@ -23,7 +23,7 @@ def test_a_file_may_give_the_price_of_cached_tokens(tmp_path: Path) -> None:
     path.write_text(
         '["m"]\ninput = 2\ncached_input = 0\noutput = 4\n["n"]\ninput = 2\noutput = 4\n'
     )
-    prices = Prices.load(path)
+    prices = Prices.load([path])
     assert prices.of("m", {}) == Price(2.0, 4.0, cached_input=0.0)
     assert prices.of("n", {}) == Price(2.0, 4.0)
 
@@ -33,4 +33,4 @@ def test_a_price_of_cached_tokens_is_a_price_too(tmp_path: Path, wrong: str) -> 
     path = tmp_path / "prices.toml"
     path.write_text(f'["m"]\ninput = 2\noutput = 4\ncached_input = {wrong}\n')
     with pytest.raises(PriceError, match="'m' is not a table of input and output"):
-        Prices.load(path)
+        Prices.load([path])

@@ -76,12 +76,9 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
         ("cache export --cache=nowhere x", "there are no answers in 'nowhere'"),
         ("cache prune --cache=kept", "say what to remove: --model, --not-in, --refused"),
         ("batch import notes.txt --batch=b.jsonl --cache=kept", "'b.calls.jsonl' cannot be read*--recsys-batch"),
-        ("prices noise.bin", "'noise.bin' cannot be read: it is not UTF-8 text"),
-        ("prices notes.txt", "'notes.txt' is not TOML"),
-        ("prices folder", "'folder' cannot be read: Is a directory"),
         ("monitor other.json --alpha=2", "'2' is not a chance above 0 and up to 0.5"),
         ("monitor other.json --alpha=nan", "'nan' is not a chance"),
-        ("monitor", "required: RECORD"),
+        ("monitor", "no run is kept in"),
         ("", "required: GROUP"),
     ],
 )  # fmt: skip

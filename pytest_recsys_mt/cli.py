@@ -373,13 +373,15 @@ def _report(given: argparse.Namespace) -> None:
 
 
 def _view(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.many_runs import serve, view_of, write
+    from pytest_recsys_mt.report.many_runs import serve, view_of
+    from pytest_recsys_mt.report.outputs import put_out, require_output
 
+    require_output(given.output, (".html",), given.records)
     text = view_of(given.records, Path.cwd())
     if given.serve:
         serve(text)
     else:
-        write(text, given.output, given.records)
+        put_out(text, given.output, "page")
 
 
 def _runs(given: argparse.Namespace) -> None:

@@ -12,14 +12,8 @@ FOLDS = 5
 """Into how many folds users are divided, where a design names one."""
 
 _LEAST = {
-    "users": 2,
-    "history": 0,
-    "candidates": 0,
-    "k": 1,
-    "replicates": 1,
-    "training_history": 0,
-    "initialisation": 0,
-}
+    "users": 2, "history": 0, "candidates": 0, "k": 1, "replicates": 1, "training_history": 0, "initialisation": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

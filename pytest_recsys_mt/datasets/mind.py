@@ -36,15 +36,9 @@ def _layout(**columns: Kind) -> Layout:
 
 
 _NEWS = _layout(
-    item="id",
-    category="text",
-    subcategory="text",
-    title="text",
-    abstract="text",
-    url="text",
-    entities="text",
+    item="id", category="text", subcategory="text", title="text", abstract="text", url="text", entities="text",
     abstract_entities="text",
-)
+)  # fmt: skip
 _BEHAVIORS = _layout(
     impression="integer", user="id", time="text", history="text", impressions="text"
 )

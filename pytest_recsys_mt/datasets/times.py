@@ -14,18 +14,9 @@ from pytest_recsys_mt.errors import DataError
 
 ISO = "ISO8601"
 FORMS = (
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y %I:%M:%S %p",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M:%S",
-    "%b %d, %Y",
-    "%a %b %d %H:%M:%S %z %Y",
-)
+    "%Y/%m/%d %H:%M:%S", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %I:%M:%S %p", "%d.%m.%Y", "%d.%m.%Y %H:%M:%S", "%b %d, %Y", "%a %b %d %H:%M:%S %z %Y",
+)  # fmt: skip
 """Forms that are tried after ISO 8601, in the notation of ``strptime``; the first row decides which are possible."""
 UNITS = ((1e17, "nanoseconds", 10**9), (1e14, "microseconds", 10**6), (1e11, "milliseconds", 10**3))
 """Times as numbers from which on they are no seconds: in seconds 1e11 is the year 5138."""

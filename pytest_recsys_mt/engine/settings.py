@@ -415,13 +415,6 @@ class Settings:
         ),
         make=Limits,
     )
-    pace: float | None = option(
-        "pace",
-        "calls per second, for the time that --recsys-plan tells (default: as in the cached answers)",
-        "N",
-        read=above_zero,
-        reproduced=False,
-    )
     prices: tuple[Path, ...] = option(
         "prices",
         "TOML file with prices of models, in USD per million tokens, or LiteLLM's model_prices_and_context_window.json; "

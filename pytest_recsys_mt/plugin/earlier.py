@@ -73,9 +73,13 @@ class Earlier:
         by_user = any(self._config.getoption(name, False) for name in SORTED)
         if by_user or min(ranks.values()) == len(UNSETTLED):
             return
-        keys = [_places(items, ranks, of) for of in (lambda item: item.path, lambda i: i.parent)]
-        models = _first(items, _model)
-        items.sort(key=lambda it: (models[_model(it)], *(key(it) for key in keys), ranks[it]))
+        models, modules = _first(items, _model), _first(items, lambda item: item.path)
+        urgent = dict[Any, int]()
+        for item, rank in ranks.items():
+            urgent[item.path] = min(rank, urgent.get(item.path, rank))
+        items.sort(
+            key=lambda it: (models[_model(it)], urgent[it.path], modules[it.path], ranks[it])
+        )
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
@@ -102,18 +106,6 @@ def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> di
     for place, item in enumerate(items):
         places.setdefault(of(item), place)
     return places
-
-
-def _places(
-    items: Sequence[pytest.Item],
-    ranks: Mapping[pytest.Item, int],
-    of: Callable[[pytest.Item], Any],
-) -> Callable[[pytest.Item], tuple[int, int]]:
-    """Where the group of a test comes: as its most urgent test, else as before."""
-    first, least = _first(items, of), dict[Any, int]()
-    for item in items:
-        least[of(item)] = min(ranks[item], least.get(of(item), len(UNSETTLED)))
-    return lambda item: (least[of(item)], first[of(item)])
 
 
 def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.store import MOST, Store, called
 from pytest_recsys_mt.report.html import read_record, render_view
-from pytest_recsys_mt.report.outputs import put_out, require_output
 
 
 def view_of(records: Sequence[Path], folder: Path) -> str:
@@ -29,12 +28,6 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
             "no run is kept in this project; name records: recsys-mt view A.json B.json"
         )
     return render_view([(called(path), read_record(path)) for path in paths])
-
-
-def write(text: str, output: Path, records: Sequence[Path]) -> None:
-    """Write the page to a file."""
-    require_output(output, (".html",), records)
-    put_out(text, output, "page")
 
 
 def serve(text: str) -> None:

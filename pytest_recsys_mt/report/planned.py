@@ -44,7 +44,7 @@ def print_plan(
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
         for line in _table(counts):
             reporter.write_line(line)
-        for note in [*_notes(list(counts.values())), *_lasting(name, counts, plan, settings.pace)]:
+        for note in [*_notes(list(counts.values())), *_lasting(name, counts, plan)]:
             _write(reporter, note)
     if free:
         _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
@@ -99,17 +99,15 @@ def _skip(reason: str) -> str:
     return reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
 
 
-def _lasting(name: str, counts: Mapping[str, Count], plan: Plan, stated: float | None) -> list[str]:
-    made = sum(count.to_make for count in counts.values())
-    pace = stated or plan.pace(name)
+def _lasting(name: str, counts: Mapping[str, Count], plan: Plan) -> list[str]:
+    made, pace = sum(count.to_make for count in counts.values()), plan.pace(name)
     if not made or not any(count.prompt_tokens for count in counts.values()):
         return []
     if pace is None:
-        return [
-            "How long it takes is not known yet; state a pace with --recsys-pace=CALLS_PER_SECOND."
-        ]
-    how = "as stated" if stated else "as the answers in the cache were asked"
-    return [f"At {pace:.3g} calls a second, {how}, it takes {lasting(made / pace)}."]
+        return ["How long it takes is not known yet: no answers in the cache tell."]
+    return [
+        f"At the {pace:.3g} calls a second of the answers in the cache, it takes {lasting(made / pace)}."
+    ]
 
 
 def _table(counts: Mapping[str, Count]) -> list[str]:

@@ -91,18 +91,12 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
     """The earlier and the later record; the same one twice for the models of one."""
     if len(paths) == 2:
         return paths[0], paths[1]
-    kept = store.runs()
-    place = next(
-        (at for at, each in enumerate(kept) if not paths or each.record == paths[0]), len(kept)
-    )
-    if not paths:
-        place = max((at for at, each in enumerate(kept) if each.head), default=len(kept))
     if paths and len(record_at(paths[0])["models"]) > 1:
         return paths[0], paths[0]
-    if place < len(kept):
-        new = kept[place]
-        for old in reversed(kept[:place]):
-            if old.head and all(old.head[name] == new.head[name] for name in ("models", "data")):
+    kept = [each for each in store.runs() if each.head]
+    for new in [each for each in kept if not paths or each.record == paths[0]][-1:]:
+        for old in kept[: kept.index(new)][::-1]:
+            if all(old.head[name] == new.head[name] for name in ("models", "data")):
                 return old.record, new.record
     raise DataError(
         "there is no earlier kept run of the same models and data; name two records: recsys-mt compare A B"

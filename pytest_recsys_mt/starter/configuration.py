@@ -16,14 +16,8 @@ from pytest_recsys_mt.files import content_of, toml_of
 __all__ = ["Configuration", "existing", "ini_lines"]
 
 FILES = (
-    "pytest.toml",
-    ".pytest.toml",
-    "pytest.ini",
-    ".pytest.ini",
-    "pyproject.toml",
-    "tox.ini",
-    "setup.cfg",
-)
+    "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg",
+)  # fmt: skip
 """Files that pytest reads, in its order: the first one that configures pytest hides the others."""
 
 

@@ -2,12 +2,15 @@
 
 import pytest
 
+from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.gate.store import Store
 from tests.journeys.pages import Journey, rows_of
 
 
 @pytest.mark.slow  # gate/test_monitor monitors nights
 def test_nightly(journey: Journey) -> None:
     journey.follow("nightly")
-    nights = [journey.record(f"night-{number}.json") for number in (1, 2, 3)]
+    store = Store.of(journey.folder)
+    nights = [read(store.run(number).record) for number in (1, 2, 3)]
     users = [{*rows_of(night, relation="scale_ratings(2)")[0]["per_user"]} for night in nights]
     assert len(set.union(*users)) > max(map(len, users))

@@ -38,7 +38,7 @@ def test_one_process_writes_what_two_workers_write(journey: Journey) -> None:
         journey.run(
             # A search that may take five seconds, as by default, ends where the machine is by then.
             f"pytest --pyargs pytest_recsys_mt.suites {workers} {given} --recsys-json={name}.json "
-            f"--recsys-shrink=200"
+            f"--recsys-shrink=200 --recsys-keep=no"
         )
     one, two = journey.record("one.json"), journey.record("two.json")
     for part in COMPARED:

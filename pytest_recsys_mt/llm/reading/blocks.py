@@ -265,13 +265,8 @@ class Choice:
 
 
 _CLAIMS: dict[Role, int] = {
-    "final": 4,
-    "ranking": 3,
-    "more": 2,
-    "": 2,
-    "scores": 1,
-    "candidates": 1,
-}
+    "final": 4, "ranking": 3, "more": 2, "": 2, "scores": 1, "candidates": 1,
+}  # fmt: skip
 
 
 def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:

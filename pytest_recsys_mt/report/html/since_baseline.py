@@ -10,13 +10,8 @@ from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import SHOWN, Card
 
 SYMBOLS = {
-    "regressed": "✗",
-    "suspicious": "!",
-    "inconclusive": "?",
-    "improved": "▲",
-    "unchanged": "=",
-    "ungated": "–",
-}
+    "regressed": "✗", "suspicious": "!", "inconclusive": "?", "improved": "▲", "unchanged": "=", "ungated": "–",
+}  # fmt: skip
 """The symbol for each change of a verdict, the most important first."""
 
 

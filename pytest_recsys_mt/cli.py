@@ -353,13 +353,12 @@ def _alpha(text: str) -> float:
 
 def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.files import written_or
     from pytest_recsys_mt.report.html import read_record, render
+    from pytest_recsys_mt.report.outputs import put_out
 
     path: Path = given.record
-    beside = path.with_suffix(".html")
-    if path.suffix == ".gz":  # a kept run
-        beside = Path(f"run-{path.parent.name}.html")
+    kept = path.suffix == ".gz"  # a kept run
+    beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
     output: Path = given.output or beside
     try:
         text = render(read_record(path))
@@ -367,9 +366,7 @@ def _report(given: argparse.Namespace) -> None:
         raise DataError(f"{str(path)!r}: {error}") from error
     if output.resolve() == path.resolve():
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    with written_or(DataError, output, 0o644) as stream:
-        stream.write(text)
-    print(f"report written to {output}")
+    put_out(text, output, "report")
 
 
 def _view(given: argparse.Namespace) -> None:
@@ -387,8 +384,7 @@ def _view(given: argparse.Namespace) -> None:
 def _runs(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.kept import runs
 
-    for line in runs(Path.cwd()):
-        print(line)
+    print(*runs(Path.cwd()), sep="\n")
 
 
 def _accept(given: argparse.Namespace) -> None:
@@ -461,8 +457,7 @@ def _init(given: argparse.Namespace) -> None:
 
     folder: Path = expanded(given.folder)
     spec = "itemknn" if given.model is None else given.model
-    for line in lines(begin(spec, given.data, given.ci, folder), folder, given.model):
-        print(line)
+    print(*lines(begin(spec, given.data, given.ci, folder), folder, given.model), sep="\n")
 
 
 def _monitor(given: argparse.Namespace) -> int:
@@ -472,7 +467,6 @@ def _monitor(given: argparse.Namespace) -> int:
 
     paths, store = given.records, Store.around(Path.cwd())
     if not paths:
-        store.run()
         paths = [kept.record for kept in store.like_the_latest()]
         if store.runs()[0].number > 1:
             print(
@@ -481,8 +475,7 @@ def _monitor(given: argparse.Namespace) -> int:
             )
     nights = records(paths)
     findings = monitor(nights, given.alpha, change=given.change)
-    for line in lines(nights, findings, given.alpha, given.change):
-        print(line)
+    print(*lines(nights, findings, given.alpha, given.change), sep="\n")
     if any(found.alarm is not None for found in findings):
         return 1
     if not any(found.users[-1] for found in findings):

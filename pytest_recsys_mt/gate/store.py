@@ -96,15 +96,14 @@ class Store:
         return found
 
     def like_the_latest(self) -> list[Kept]:
-        """The runs on the data of the latest one that share a test with it, the earliest first."""
-        sound = [kept for kept in self.runs() if kept.head]
-        if not sound:
-            return []
-        data, tests = sound[-1].head.get("data"), set(sound[-1].head.get("tests") or ())
+        """The runs on the data of the latest one that share a test with it, the earliest first; raises as `run`."""
+        head = self.run().head
+        tests = set(head.get("tests") or ())
         return [
             kept
-            for kept in sound
-            if kept.head.get("data") == data and tests.intersection(kept.head.get("tests") or ())
+            for kept in self.runs()
+            if kept.head.get("data") == head.get("data")
+            and tests.intersection(kept.head.get("tests") or ())
         ]
 
     def named(self, text: str) -> Kept | None:

@@ -8,7 +8,6 @@ import mimetypes
 import string
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -22,23 +21,9 @@ from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.requests import Message, Prompt
 from pytest_recsys_mt.wording import plural
 
-
-@dataclass(frozen=True)
-class Domain:
-    """The words of a domain."""
-
-    one: str
-    many: str
-    does: str  # with the next one, "will ..."
-    did: str  # with the past ones, "has ..."
-    together: str  # how two items belong together in histories
-
-
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-DOMAINS: Final[Mapping[str, Domain]] = {
-    name: Domain(**each) for name, each in _TEXTS["domains"].items()
-}
-"""By `Question.domain`; any other name counts as the word for an item."""
+DOMAINS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["domains"]
+"""The words of each `Question.domain`; any other name counts as the word for an item."""
 
 
 def labels(question: Question) -> tuple[str, ...]:
@@ -146,8 +131,8 @@ def _words(question: Question) -> Mapping[str, str]:
 
 @lru_cache
 def _words_of(domain: str, measure: str) -> Mapping[str, str]:
-    words = DOMAINS.get(domain) or replace(DOMAINS["item"], one=domain, many=plural(domain))
-    return {**asdict(words), "asked": _TEXTS["asked"].get(measure, "")}
+    words = DOMAINS.get(domain) or {**DOMAINS["item"], "one": domain, "many": plural(domain)}
+    return {**words, "asked": _TEXTS["asked"].get(measure, "")}
 
 
 def _examples(examples: Sequence[Question]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +16,7 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
     """The page of some records; without any, of the kept runs of the project around a folder.
 
     Raises:
-        DataError: If there are none, one is given twice or cannot be read, or they share no test.
+        DataError, PolicyError: If there are none, one is given twice or cannot be read, or they share no test.
     """
     twice = [
         path for path in records if sum(path.resolve() == each.resolve() for each in records) > 1
@@ -23,19 +24,16 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
     if twice:
         raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
     paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-MOST:]
-    if not paths:
-        raise DataError(
-            "no run is kept in this project; name records: recsys-mt view A.json B.json"
-        )
     return render_view([(called(path), read_record(path)) for path in paths])
 
 
 def serve(text: str) -> None:
-    """Show the page to browsers of this machine, until it is interrupted."""
+    """Show the page to whoever of this machine knows its address, until it is interrupted."""
+    place = f"/{secrets.token_urlsafe()}"
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = self.path == "/"
+            found = self.path == place
             content = text.encode() if found else b""
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -47,7 +45,7 @@ def serve(text: str) -> None:
             """Nothing: the terminal has the address alone."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)", flush=True)
+        print(f"http://127.0.0.1:{server.server_port}{place} (Ctrl-C ends it)", flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -267,17 +268,14 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-class _Lines:
+class _Lines(io.StringIO):
     """What `table.write_cells` writes to."""
 
-    def __init__(self) -> None:
-        self.text = ""
+    def write(self, text: str, **_: Any) -> int:
+        return super().write(text)
 
-    def write(self, text: str, **_: Any) -> None:
-        self.text += text
-
-    def write_line(self, text: str, **_: Any) -> None:
-        self.text += f"{text}\n"
+    def write_line(self, text: str) -> None:
+        self.write(f"{text}\n")
 
 
 def _text(title: str, sections: Sequence[Section]) -> str:
@@ -294,7 +292,7 @@ def _text(title: str, sections: Sequence[Section]) -> str:
             write_cells(out, columns, section.rows)
         for line in section.lines:
             say(out, line, "  ")
-    return out.text
+    return out.getvalue()
 
 
 def _markdown(title: str, sections: Sequence[Section]) -> str:

@@ -29,14 +29,9 @@ SHOWN = 1000
 """Rows with a card on the page, the most important first. Browsers open a page of some ten megabytes at once."""
 
 ABOUT = {
-    "effect": "effect",
-    "interval": "interval",
-    "margin": "margin",
-    "noise floor": "floor",
-    "p": "p",
-    "p, Holm": "holm",
-    "p, BH": "bh",
-}
+    "effect": "effect", "interval": "interval", "margin": "margin", "noise floor": "floor",
+    "p": "p", "p, Holm": "holm", "p, BH": "bh",
+}  # fmt: skip
 """The terms of the glossary that explain numbers of rows."""
 
 

@@ -18,13 +18,9 @@ Key = tuple[str, str, int]
 
 
 WORDS = {
-    "regressed": "worse",
-    "improved": "better",
-    "suspicious": "suspiciously better",
-    "inconclusive": "inconclusive",
-    "unchanged": "no worse",
-    "ungated": "not compared",
-}
+    "regressed": "worse", "improved": "better", "suspicious": "suspiciously better", "inconclusive": "inconclusive",
+    "unchanged": "no worse", "ungated": "not compared",
+}  # fmt: skip
 """The words for changes, the most important first."""
 
 APART = "not comparable"

@@ -135,6 +135,10 @@ def _record(text: str) -> Path:
 
     try:
         kept = Store.around(Path.cwd()).named(text)
+        if kept is None and not Path(text).suffix:
+            raise PolicyError(
+                f"there is no file {text!r}, and no kept run of such a model, prompt or day"
+            )
         return Path(text) if kept is None else kept.record
     except PolicyError as error:
         raise argparse.ArgumentTypeError(str(error)) from error

@@ -150,12 +150,8 @@ class Run:
 
     @property
     def data_digest(self) -> str:
-        """SHA-256 of the data; empty if no test needed them, or if the run writes no file."""
-        told = (
-            self.settings.json is not None
-            or self.settings.html is not None
-            or self.settings.ask_everybody
-        )
+        """SHA-256 of the data; empty if no test needed them, or if no record is made."""
+        told = self.settings.is_recorded
         if told and self.settings.questions is not None:
             return self.settings.questions.data
         return self.dataset.digest if told and "dataset" in self.__dict__ else ""

@@ -460,6 +460,11 @@ class Settings:
         return self.data if self.questions is None else self.questions.dataset
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether a record is kept or written, which says by digests what it is about."""
+        return self.keep != "no" or bool(self.json or self.html) or self.ask_everybody
+
+    @property
     def ask_everybody(self) -> bool:
         """Whether every verdict asks all users at once, so that it can be compared with another run's,
         or planned.

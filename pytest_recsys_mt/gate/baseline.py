@@ -67,7 +67,9 @@ def record_in(path: Path) -> Document:
         remedy = f"make one with --recsys-json={path!s}"
         if path.is_dir():
             remedy = f"name the records in it, such as {path!s}/*.json"
-        raise PolicyError(f"it cannot be read: {error.strerror}; {remedy}") from error
+        if path.suffix == ".gz":
+            remedy = f"remove the folder of this kept run, {str(path.parent)!r}"
+        raise PolicyError(f"it cannot be read: {error.strerror or error}; {remedy}") from error
     except (ValueError, RecursionError):
         found = None
     schema = found.get("schema") if isinstance(found, dict) else None

@@ -137,6 +137,7 @@ class Store:
             "commit": _commit(root),
             "models": document["models"],
             "data": document["data"],
+            "seed": document["seed"],
             "prompt": document["settings"].get("prompt"),
             "suite": document["digests"]["suite"],
             "everybody": everybody,

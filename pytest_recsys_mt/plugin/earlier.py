@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -110,15 +111,19 @@ def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> di
 
 def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
     """What became of tests since they last ran, in lines; none if all is settled, and was."""
+    tests = grouped(rows, lambda row: row["nodeid"])
+    alike = Counter((own[0]["model"], name_of_row(own[0])) for own in tests.values())
     told: dict[str, list[tuple[str, Sequence[str]]]] = {
         word: [] for word in ("FIXED", "SETTLED", "STILL", "NEW")
     }
-    for nodeid, own in grouped(rows, lambda row: row["nodeid"]).items():
+    for nodeid, own in tests.items():
         was, now = earlier.known.get(nodeid), state_of_test(own)
         if was is None or now == "not-applicable" or {now, was.state}.isdisjoint(UNSETTLED):
             continue
         row = next(row for row in own if state_of(row) == now)
-        text = f"{name_of_row(row)} of {row['model']}: {was.state} in run {was.run}, {now} now"
+        name, model = name_of_row(row), row["model"]
+        where = f" ({nodeid})" if alike[model, name] > 1 else ""
+        text = f"{name} of {model}{where}: {was.state} in run {was.run}, {now} now"
         if now not in UNSETTLED:
             told["SETTLED" if was.state == "inconclusive" else "FIXED"].append((text, ()))
         elif was.state not in UNSETTLED:
@@ -130,7 +135,10 @@ def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
             told["STILL"].append((text, changed))
     for word, found in told.items():
         for text, changed in found[:MOST]:
-            yield from wrap(f"{word:5} {one_line(text)}", 79, subsequent_indent="      ")
+            line = f"{word:5} {one_line(text)}"
+            yield from wrap(
+                line, 79, subsequent_indent="      ", break_long_words=False, break_on_hyphens=False
+            )
             yield from (f"      {line}" for line in changed)
         if len(found) > MOST:
             yield f"{word:5} {len(found) - MOST} more"

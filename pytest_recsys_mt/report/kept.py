@@ -30,7 +30,8 @@ def accept(folder: Path, number: int | None) -> str:
         kept = store.accept(number)
     except OSError as error:
         raise DataError(f"{str(store.folder)!r} cannot be written: {error}") from error
-    return f"run {kept.number} is the baseline of {_models(kept)} now: pytest ... --recsys-baseline"
+    failed = "" if kept.head.get("gate") == "passed" else " (its own gate failed)"
+    return f"run {kept.number} is the baseline of {_models(kept)} now{failed}: pytest ... --recsys-baseline"
 
 
 def _lines(kept: Kept) -> Iterator[str]:

@@ -127,12 +127,10 @@ def _passes(rows: list[Row], policy: Policy) -> bool:
 
 
 def _requests(running: RunningTest, run: Run | None) -> str:
-    """Digest of the sampled users' requests, if the run writes a file."""
+    """Digest of the sampled users' requests, if a record is made."""
     if run is None or running.recsys is None:
         return ""
-    settings = run.settings
-    told = settings.json is not None or settings.html is not None or settings.ask_everybody
-    return running.recsys.runner.digest if told else ""
+    return running.recsys.runner.digest if run.settings.is_recorded else ""
 
 
 def _first_line(report: Any) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any, cast
 
 from pytest_recsys_mt.errors import DataError
@@ -78,8 +79,9 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
     with told_as_data("these are not records as --recsys-json writes them"):
         comparisons = Gate(policy, True, alpha, "skip", baseline).comparisons(documents[1])
         parts = [part for each in comparisons for part in _sections(each, *documents)]
-        parts.append(_spent(*documents, notes, same=old == new))
-        title = f"{_about(old, documents[0])} -> {_about(new, documents[1])}"
+        parts.append(_spent(*documents, same=old == new))
+        sides = dict.fromkeys(map(_about, (old, new), documents))
+        title = "; ".join([" -> ".join(sides), *notes])
     put_out(
         _FORMATS[".txt" if output is None else output.suffix](title, parts), output, "comparison"
     )
@@ -94,13 +96,15 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
         return paths[0], paths[1]
     if paths and len(record_at(paths[0])["models"]) > 1:
         return paths[0], paths[0]
+    if not paths:
+        store.run()
     kept = [each for each in store.runs() if each.head]
     for new in [each for each in kept if not paths or each.record == paths[0]][-1:]:
         for old in kept[: kept.index(new)][::-1]:
-            if all(old.head[name] == new.head[name] for name in ("models", "data")):
+            if all(old.head.get(name) == new.head.get(name) for name in ("models", "data", "seed")):
                 return old.record, new.record
     raise DataError(
-        "there is no earlier kept run of the same models and data; name two records: recsys-mt compare A B"
+        "no kept run before it has the same models, data and seed; name two records: recsys-mt compare A B"
     )
 
 
@@ -145,18 +149,18 @@ def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[
         wordy=2,
     )
     groups = sorted(_groups(pairs), key=lambda each: -each[0])[:MOST]
-    if pairs:
+    judged = any(pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs)
+    if groups or (pairs and not judged):
         yield Section(
-            "On whom: the groups of users that became worse most",
-            ("promise", "group", "then", "now", "worse by"),
+            "On whom: the groups of users that became worse most, where both runs asked the same users",
+            ("promise", "group", "then", "now", "worse by", "users"),
             [line for _, line in groups],
-            []
-            if any(pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs)
-            else [NO_GROUPS],
+            [] if judged else [NO_GROUPS],
             wordy=2,
         )
     if lines := list(_users(pairs)):
-        yield Section("The users whose values became worse most", lines=lines)
+        count = len({user for pair in pairs for user, worse in pair.worse.items() if worse > 0})
+        yield Section(f"The users whose values became worse most, of {count} that did", lines=lines)
 
 
 def _pairs(comparison: Comparison, old: Document, new: Document) -> Iterator[_Pair]:
@@ -193,10 +197,7 @@ def _measure(row: Row) -> Callable[[float, float], float]:
 
 
 def _line(pair: _Pair) -> list[str]:
-    found, values = (
-        pair.found,
-        [measured(row).value if row else None for row in (pair.old, pair.new)],
-    )
+    found, values = pair.found, _values(pair)
     (low, high), change = found["interval"] or (0.0, 0.0), found["change"]
     return [
         pair.name, change.upper() if change in LOUD else change, *map(_number, values),
@@ -205,16 +206,27 @@ def _line(pair: _Pair) -> list[str]:
     ]  # fmt: skip
 
 
+def _values(pair: _Pair) -> list[float | None]:
+    """What both measured: of the users of both, where each has a value of their own."""
+    sides = [pair.old, pair.new]
+    if pair.worse:
+        return [fmean(row["per_user"][user] for user in pair.worse) for row in sides if row]
+    return [measured(row).value if row else None for row in sides]
+
+
 def _groups(pairs: Sequence[_Pair]) -> Iterator[tuple[float, list[str]]]:
     """How much worse each group of users became, of all promises, and its line."""
     for pair in pairs:
-        before = pair.old["slices"] if pair.old else []
+        if pair.old is None or pair.old["per_user"].keys() != pair.new["per_user"].keys():
+            continue  # means of other users
+        before = pair.old["slices"]
         then = {(each["slicing"], each["value"]): each["estimate"] for each in before}
         for group in pair.new["slices"]:
             was, now = then.get((group["slicing"], group["value"])), group["estimate"]
             if group["slicing"] and was is not None and now is not None:
                 worse = _measure(pair.new)(was, now)
-                line = [pair.name, group_in_words(group), *map(_number, (was, now, worse))]
+                numbers = [*map(_number, (was, now, worse)), str(group["users"])]
+                line = [pair.name, group_in_words(group), *numbers]
                 yield from [(worse, line)] * (worse > 0)
 
 
@@ -247,7 +259,7 @@ def _list(row: Row, user: str) -> str:
     return ""
 
 
-def _spent(old: Document, new: Document, notes: Sequence[str], *, same: bool) -> Section:
+def _spent(old: Document, new: Document, *, same: bool) -> Section:
     documents = [new] if same else [old, new]
     calls = [document["calls"] for document in documents]
     tokens = [each["prompt_tokens"] + each["completion_tokens"] for each in calls]
@@ -261,7 +273,7 @@ def _spent(old: Document, new: Document, notes: Sequence[str], *, same: bool) ->
         ["seconds", *(str(document["time"].get("seconds", "")) for document in documents)],
     ]
     columns = ("", "both") if same else ("", "then", "now")
-    return Section("What they took", columns, rows, notes)
+    return Section("What they took", columns, rows)
 
 
 def _number(value: float | None) -> str:

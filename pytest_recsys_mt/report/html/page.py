@@ -74,7 +74,7 @@ def read_record(path: Path) -> dict[str, object]:
         document = decoded(path)
     except OSError as error:
         raise DataError(
-            f"{str(path)!r} cannot be read: {error.strerror}; name a file that --recsys-json wrote"
+            f"{str(path)!r} cannot be read: {error.strerror or error}; name a file that --recsys-json wrote"
         ) from error
     except (ValueError, RecursionError) as error:
         raise DataError(

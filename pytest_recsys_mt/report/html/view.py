@@ -115,7 +115,8 @@ def view_of(records: Sequence[tuple[str, Document]]) -> View:
     for _, _, cards in held:
         own = keyed(cards, sorted({card.row["model"] for card in cards}))
         keys.append([((card.row["model"] if named else "", *key), card) for key, card in own])
-    _require_common(ordered, keys)
+    if len(ordered) > 1:
+        _require_common(ordered, keys)
     found: dict[tuple[str, *Key], list[Card | None]] = {}
     for place, own_keys in enumerate(keys):
         for key, card in own_keys:

@@ -7,8 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import CodeType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pytest_recsys_mt.wording import broken_group, sentence
 
@@ -35,22 +34,6 @@ TOO_FEW = "these users are too few to show it, even if it is kept"
 
 TOO_FEW_FITS = "these fits are too few to show it, even if it is kept"
 """The same where it is the fits."""
-
-
-class Ledger(Protocol):
-    """Stores the verdicts of a test."""
-
-    def heard(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
-        """Record what a verdict says at a line of some code, and return it."""
-        ...
-
-    def expected(self, verdict: Verdict, status: Status) -> None:
-        """Record that the test wants a status other than ``holds``."""
-        ...
-
-    def replaced(self, verdict: Verdict, other: Verdict) -> None:
-        """Replace a verdict by `other`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

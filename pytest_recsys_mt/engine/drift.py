@@ -47,9 +47,10 @@ def asked_again(runner: Runner) -> Drift | None:
     None if no calls were sent separately from the source's, or if too few users answered again. A run that finds all
     its answers in the cache finds these there too, such as one that goes on after a kill.
     """
-    latest = runner.latest
     if not runner.asked_apart:
         return None
+    # When its latest batch began in this run; None if none did.
+    latest = runner.executor.latest.get(runner.subject.name)
     earlier = {
         position: outcome
         for position, outcome in runner.first_outcomes.items()

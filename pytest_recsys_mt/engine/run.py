@@ -9,9 +9,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.causes import Causes
+from pytest_recsys_mt.calls.causes import CONTROL, Causes
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
@@ -23,28 +24,23 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.drift import asked_again
+from pytest_recsys_mt.engine.faulty import Faulty
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS
 from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import NotApplicable, RecsysError
+from pytest_recsys_mt.errors import DataError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.power import least_change
+from pytest_recsys_mt.oracles.not_worse import mean_metric
+from pytest_recsys_mt.oracles.scores.metrics import metric_named
+from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
-
-
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.engine.faulty import Faulty
-from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.oracles.not_worse import mean_metric
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
-from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 
 
 class Run:
@@ -272,8 +268,6 @@ class Run:
         """How far the planted fault changed the answers of this process, or would where no test looks."""
         if self.settings.fault is None:
             return []
-        from pytest_recsys_mt.engine.run import probe
-
         with self.progress.doing("looking for the fault where no test does"):
             for runner in self._one_each(self._runners.values()):
                 probe(runner)

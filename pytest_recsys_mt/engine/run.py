@@ -62,13 +62,7 @@ class Run:
         self._begun: set[Hashable] = set()
         self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
-        self.roster = Roster(
-            settings,
-            executor=lambda: self.executor,
-            training=lambda fold: self.split_of(fold).training,
-            ray=lambda: self._ray,
-            progress=self.progress,
-        )
+        self.roster = Roster(self)
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -190,7 +184,7 @@ class Run:
             self.cache,
             self.settings.mode,
             self._name,
-            None if self._ray is None else self._ray.ask,
+            None if self.ray is None else self.ray.ask,
             prices=Prices.load(self.settings.prices),
             budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
             progress=self.progress,
@@ -199,7 +193,7 @@ class Run:
         )
 
     @cached_property
-    def _ray(self) -> RayCalls | None:
+    def ray(self) -> RayCalls | None:
         """Sends the calls to a Ray cluster; None if they stay in this process."""
         if self.settings.executor == "local" or self.settings.mode == "replay":
             return None
@@ -294,8 +288,8 @@ class Run:
 
     def close(self) -> None:
         """Release the cache, the actors and the recommenders that hold resources."""
-        if self.__dict__.get("_ray") is not None:
-            self.__dict__["_ray"].close()
+        if self.__dict__.get("ray") is not None:
+            self.__dict__["ray"].close()
         if "cache" in self.__dict__:
             self.cache.close()
         self.roster.close()

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 USER = "anybody"
 """The user of every drawn request; recommenders answer for the history, not for this name."""
 
-PROFILE = "Likes slow films, and whatever was made before 1970."
-"""The description of that user, for a transformation that adds one to the prompt."""
-
 LONGEST_GAP = 30 * 24 * 3600
 """Most seconds between two ratings of a profile."""
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
-from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Outcome, Runner
+from pytest_recsys_mt.engine.sides import Questions, Side, ask
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
@@ -47,9 +47,10 @@ def asked_again(runner: Runner) -> Drift | None:
     None if no calls were sent separately from the source's, or if too few users answered again. A run that finds all
     its answers in the cache finds these there too, such as one that goes on after a kill.
     """
-    latest = runner.latest
     if not runner.asked_apart:
         return None
+    # When its latest batch began in this run; None if none did.
+    latest = runner.executor.latest.get(runner.subject.name)
     earlier = {
         position: outcome
         for position, outcome in runner.first_outcomes.items()
@@ -57,13 +58,13 @@ def asked_again(runner: Runner) -> Drift | None:
         if outcome.asked is not None
         and (latest is None or min(time or 0.0 for time in outcome.times) < latest)
     }
+    side = Side(runner, runner.context())
     first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
     if latest is None:
-        earlier = _kept_again(runner, earlier, first)
+        earlier = _kept_again(side, earlier, first)
     chosen = dict(list(earlier.items())[:USERS])
-    requests = {place: runner.cases[place].request for place in chosen}
     try:
-        (outcomes,) = ask(Questions(runner, requests, first), anew=latest is not None)
+        (outcomes,) = ask(Questions(side, chosen, first), anew=latest is not None)
     except RecsysError:
         return None
     both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
@@ -73,7 +74,7 @@ def asked_again(runner: Runner) -> Drift | None:
     source, again = zip(*pairs, strict=True)
     once = all(len(asked.answers) == 1 for asked in source)
     exact = runner.subject.deterministic and once
-    context = replace(runner.context(), deterministic=exact)
+    context = replace(side.context, deterministic=exact)
     effects = similarity_effects(Pairs(tuple(source), tuple(again)), context, rbo)
     if effects.obstacle or len(effects.rows) < 2:
         return None
@@ -97,14 +98,12 @@ def asked_again(runner: Runner) -> Drift | None:
     return found
 
 
-def _kept_again(runner: Runner, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
+def _kept_again(side: Side, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
     """Those of the users whom an earlier run has asked again already."""
-    if not runner.subject.durable:
+    runner = side.runner
+    if not runner.subject.durable or not earlier:
         return {}
-    requests = {place: runner.cases[place].request for place in earlier}
-    places, calls = (
-        zip(*Questions(runner, requests, first).sent(), strict=True) if requests else ((), ())
-    )
+    places, calls = zip(*Questions(side, earlier, first).sent(), strict=True)
     kept = runner.executor.at_hand(runner.subject, calls)
     lacking = {place for place, answer in zip(places, kept, strict=True) if not answer}
     return {place: outcome for place, outcome in earlier.items() if place not in lacking}

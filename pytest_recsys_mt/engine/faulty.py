@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of
 from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.compared import Compared
+from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.faults import Dose, Fault, Known
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.requests import Message, Recommendation, Request
 
-Send = Callable[[Subject, Sequence[Call]], Sequence[Answer]]
-"""Gives one answer per call of the sound recommender: asks it, or has only what is known (then ``{}``)."""
-
 
 class Faulty(Wrapped):
     """A subject that asks another one, and spoils its request, its answer, or both.
 
-    The answers of the sound recommender come through `send`, so from the cache where it has them. What this subject
+    The answers of the sound recommender come through the executor, so from the cache where it has them. What this subject
     answers is kept for the run only: its keys are those of the sound one with the fault.
 
     Attributes:
@@ -37,10 +36,8 @@ class Faulty(Wrapped):
         sound: Subject,
         dose: Dose,
         training: Dataset,
-        seed: int,
-        replicates: int,
-        send: Send,
-        at_hand: Send,
+        settings: Settings,
+        executor: Executor,
     ) -> None:
         super().__init__(sound)
         self.behind = sound
@@ -49,7 +46,7 @@ class Faulty(Wrapped):
             training.items,
             training.popularity,
             frozenset(training.interactions["user"]),
-            seed,
+            settings.seed,
         )
         self._fault: Fault = dose.planted(known)
         said = self._fault.deterministic
@@ -59,10 +56,14 @@ class Faulty(Wrapped):
             {"sound": sound.fingerprint, "fault": dose.spec}
         )
         self.probed = False
-        self._send, self._at_hand = send, at_hand
-        self._replicates = replicates
+        self._executor = executor
+        self._replicates = settings.design.replicates
         self._model = Part(
-            {"model": self.name, "fault": dose.spec, "fit": [training.digest, seed, id(sound)]}
+            {
+                "model": self.name,
+                "fault": dose.spec,
+                "fit": [training.digest, settings.seed, id(sound)],
+            }
         )
         self._compared, self._elsewhere = (
             Compared(sound.deterministic or not self._fault.costs()) for _ in range(2)
@@ -129,7 +130,9 @@ class Faulty(Wrapped):
 
     def sent(self, calls: Sequence[Call], *, anyway: bool) -> Sequence[Answer]:
         """The answers of the sound recommender; without `anyway`, those that cost nothing."""
-        return (self._send if anyway else self._at_hand)(self.origin, calls)
+        if anyway:
+            return self._executor.execute(self.origin, calls)
+        return self._executor.at_hand(self.origin, calls)
 
     def compared(self) -> Planted:
         """How far its answers differ from those of the sound recommender, as plain data."""

@@ -53,12 +53,16 @@ def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) 
 
 def option(
     *declared: Any,
+    name: str = "",
     make: Callable[[Any], Any] = lambda value: value,
     recorded: bool = False,
     **more: Any,
 ) -> Any:
-    """A field of the settings that one option fills, declared as `Option` is; see `setting`."""
-    return setting(Option(*declared, **more), make=make, recorded=recorded)
+    """A field of the settings that one option fills, declared as `Option` is, from the help on; see `setting`.
+
+    The option has the name of the field, unless another one is given.
+    """
+    return setting(Option(name, *declared, **more), make=make, recorded=recorded)
 
 
 def flag(*declared: Any, **more: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pytest_recsys_mt.answers import Asked
+from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
@@ -14,9 +16,9 @@ from pytest_recsys_mt.engine.controls import unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
@@ -25,14 +27,6 @@ from pytest_recsys_mt.wording import unread as unread_words
 if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
-
-
-from collections.abc import Sequence
-
-from pytest_recsys_mt.answers import Asked
-from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.errors import MissingAnswerError
-from pytest_recsys_mt.relations.transformation import Generator
 
 
 class Recsys:

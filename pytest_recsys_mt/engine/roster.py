@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.abilities import fingerprint_of, method_of, notes_of
+from pytest_recsys_mt.abilities import method_of, notes_of
 from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.calls.executor import Ask, Executor
-from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.calls.subject import (
     RecommenderSubject,
     Subject,
@@ -26,7 +25,6 @@ from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import Change, Refits
-from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
@@ -41,8 +39,8 @@ from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Bench, Judge
-    from pytest_recsys_mt.calls.remote import Needs, RayCalls, Recipe
-    from pytest_recsys_mt.engine.given import Given
+    from pytest_recsys_mt.calls.remote import Needs, Recipe
+    from pytest_recsys_mt.engine.run import Run
 
 
 def made_from(
@@ -80,24 +78,12 @@ USUAL = Fit()
 class Roster:
     """Makes each recommender once per process, and fits it once for each purpose.
 
-    Args:
-        executor: The executor of the run; called when a call is sent or a recommender is fitted.
-        training: The data that recommenders are fitted to, by the fold of `Design.fold`; called likewise.
+    It needs the executor and the data of the run when a call is sent or a recommender is fitted, not before.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        executor: Callable[[], Executor],
-        training: Callable[[int | None], Dataset],
-        ray: Callable[[], RayCalls | None],
-        progress: Progress | None = None,
-    ) -> None:
-        self.settings = settings
-        self._executor = executor
-        self._all_training = training
-        self._ray = ray
-        self._progress = progress or Progress()
+    def __init__(self, run: Run) -> None:
+        self.settings = run.settings
+        self._run = run
         self._recommenders: dict[str, object] = {}
         self._subjects: dict[tuple[str, str, str, Fit], Subject] = {}
         self._unfit: dict[tuple[str, str, str, Fit], OwnCodeError] = {}
@@ -125,17 +111,19 @@ class Roster:
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
-        with self._progress.doing(f"loading {shown(spec)}"):
+        with self._run.progress.doing(f"loading {shown(spec)}"):
             made = made_from(spec, *self._options)
         if isinstance(made, Trained):
-            made.told = self._progress.tell
+            made.told = self._run.progress.tell
         return made
 
-    def name_of(self, recommender: object, given: Given | None) -> tuple[str, str]:
+    def name_of(
+        self, recommender: object, parameters: Sequence[str] = (), place: str = ""
+    ) -> tuple[str, str]:
         """The spec that made a recommender, and an empty text; or its name and its fixture.
 
-        That is ``fixture:NAME``, and what distinguishes the fixture from others whose recommender has
-        the same name.
+        That is ``fixture:NAME`` with the parameters, and the place, which distinguishes the fixture from others
+        whose recommender has the same name.
         """
         for spec, known in self._recommenders.items():
             if known is recommender:
@@ -143,9 +131,8 @@ class Roster:
         name = getattr(recommender, "name", None)
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
-        parameters = "" if given is None else "-".join(given.parameters)
-        place = "" if given is None else given.place(fingerprint_of(recommender))
-        return f"fixture:{name}[{parameters}]" if parameters else f"fixture:{name}", place
+        told = "-".join(parameters)
+        return f"fixture:{name}[{told}]" if told else f"fixture:{name}", place
 
     def subject(
         self,
@@ -173,7 +160,7 @@ class Roster:
                 raise self._unfit[key]
             limit = self.settings.timeout
             known = subject(recommender, name, template or PROMPT, fixture, limit)
-            if (ray := self._ray()) is not None:
+            if (ray := self._run.ray) is not None:
                 ray.know(known, *self._recipe(recommender, name, template or PROMPT, fixture))
             training, seed = self._training(fit).dataset, self._seed(fit.initialisation)
             try:
@@ -196,16 +183,10 @@ class Roster:
             from pytest_recsys_mt.engine.faulty import Faulty
             from pytest_recsys_mt.faults import dose
 
+            fit = Fit(fold=fit.fold) if isinstance(recommender, TextModel) else fit
+            training = self._training(fit).dataset
             self._subjects[key] = Faulty(
-                sound,
-                dose(self.settings.fault),
-                self._training(
-                    Fit(fold=fit.fold) if isinstance(recommender, TextModel) else fit
-                ).dataset,
-                self.settings.seed,
-                self.settings.design.replicates,
-                lambda asked, calls: self._executor().execute(asked, calls),
-                lambda asked, calls: self._executor().at_hand(asked, calls),
+                sound, dose(self.settings.fault), training, self.settings, self._run.executor
             )
         return self._subjects[key]
 
@@ -221,14 +202,14 @@ class Roster:
     def fit(self, known: Subject, training: Dataset, seed: int) -> None:
         """Fit a recommender."""
         with (
-            self._progress.doing(f"fitting {known.name}"),
-            self._executor().failures.outside_calls(known.name, f"fit() of {known.name}"),
+            self._run.progress.doing(f"fitting {known.name}"),
+            self._run.executor.failures.outside_calls(known.name, f"fit() of {known.name}"),
         ):
             known.fit(training, seed)
 
     def _anew(self, recommender: object, name: str) -> object:
         """Another recommender like `recommender`, which is fitted already or will be."""
-        if self._ray() is not None:
+        if self._run.ray is not None:
             raise NotApplicable("with --recsys-executor=ray a recommender is fitted once only")
         if isinstance(recommender, type):
             return recommender()
@@ -264,7 +245,7 @@ class Roster:
 
         def names() -> Renamed:
             if self.settings.plan or change is None:
-                return Renamed(self._all_training(design.fold))
+                return Renamed(self._run.split_of(design.fold).training)
             return self._training(usual)
 
         return Refits(origin, fit, names, unfit)
@@ -300,7 +281,7 @@ class Roster:
         history, change = fit.history, fit.change
         if history == 0:
             raise NotApplicable("without history there is nothing to fit a recommender to")
-        training = self._all_training(fit.fold)
+        training = self._run.split_of(fit.fold).training
         if history is not None:
             key = (fit.fold, history)
             if key not in self._trainings:
@@ -348,26 +329,22 @@ class Roster:
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""
-        return Texts(self.subject(self.recommender(spec), spec), self._executor(), purpose)
+        return Texts(self.subject(self.recommender(spec), spec), self._run.executor, purpose)
 
     def bench(self, spec: str) -> Bench:
         """The judge that `spec` names: a judge object, or a text model asked to judge."""
         from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
 
         if spec not in self._benches:
-            settings = self.settings
             made = made_from(spec, *self._options, JUDGES)
             if isinstance(made, Judge):
                 self._benches[spec] = self._seat(made, spec)
             else:
                 self._recommenders.setdefault(spec, made)
-                described = settings.profiler
+                described = self.settings.profiler
                 profiler = None if described is None else self.texts(described, "profile")
-                self._benches[spec] = Bench(
-                    LanguageJudge(self.texts(spec, "judge"), profiler),
-                    spec,
-                    self._executor().failures,
-                )
+                judge = LanguageJudge(self.texts(spec, "judge"), profiler)
+                self._benches[spec] = Bench(judge, spec, self._run.executor.failures)
         return self._benches[spec]
 
     def bench_of(self, judge: Judge | Bench) -> Bench:
@@ -388,7 +365,7 @@ class Roster:
         """The bench of a judge that sends no calls of ours; a plan does not ask it."""
         from pytest_recsys_mt.arena import Bench
 
-        executor = self._executor()
+        executor = self._run.executor
         planned = executor.planned_questions if isinstance(executor, Plan) else None
         return Bench(judge, name, executor.failures, planned)
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.causes import Causes
+from pytest_recsys_mt.calls.causes import CONTROL, Causes
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
@@ -23,28 +24,23 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.drift import asked_again
+from pytest_recsys_mt.engine.faulty import Faulty
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS
 from pytest_recsys_mt.engine.roster import Fit, Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import NotApplicable, RecsysError
+from pytest_recsys_mt.errors import DataError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.power import least_change
+from pytest_recsys_mt.oracles.not_worse import mean_metric
+from pytest_recsys_mt.oracles.scores.metrics import metric_named
+from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests import Item, Request
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
-
-
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.engine.faulty import Faulty
-from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.oracles.not_worse import mean_metric
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
-from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 
 
 class Run:
@@ -66,13 +62,7 @@ class Run:
         self._begun: set[Hashable] = set()
         self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
-        self.roster = Roster(
-            settings,
-            executor=lambda: self.executor,
-            training=lambda fold: self.split_of(fold).training,
-            ray=lambda: self._ray,
-            progress=self.progress,
-        )
+        self.roster = Roster(self)
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -190,7 +180,7 @@ class Run:
             self.cache,
             self.settings.mode,
             self._name,
-            None if self._ray is None else self._ray.ask,
+            None if self.ray is None else self.ray.ask,
             prices=Prices.load(self.settings.prices),
             budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
             progress=self.progress,
@@ -199,7 +189,7 @@ class Run:
         )
 
     @cached_property
-    def _ray(self) -> RayCalls | None:
+    def ray(self) -> RayCalls | None:
         """Sends the calls to a Ray cluster; None if they stay in this process."""
         if self.settings.executor == "local" or self.settings.mode == "replay":
             return None
@@ -268,8 +258,6 @@ class Run:
         """How far the planted fault changed the answers of this process, or would where no test looks."""
         if self.settings.fault is None:
             return []
-        from pytest_recsys_mt.engine.run import probe
-
         with self.progress.doing("looking for the fault where no test does"):
             for runner in self._one_each(self._runners.values()):
                 probe(runner)
@@ -296,8 +284,8 @@ class Run:
 
     def close(self) -> None:
         """Release the cache, the actors and the recommenders that hold resources."""
-        if self.__dict__.get("_ray") is not None:
-            self.__dict__["_ray"].close()
+        if self.__dict__.get("ray") is not None:
+            self.__dict__["ray"].close()
         if "cache" in self.__dict__:
             self.cache.close()
         self.roster.close()

@@ -136,11 +136,6 @@ class Runner:
         return int(self._split.training.interactions["user"].nunique())
 
     @property
-    def latest(self) -> float | None:
-        """When the latest batch of the recommender began in this run; None if none began."""
-        return self.executor.latest.get(self.subject.name)
-
-    @property
     def deterministic(self) -> bool:
         """Whether the recommender declares that it always answers alike, and no answer differed."""
         return self.subject.deterministic and not self.subject.wavers

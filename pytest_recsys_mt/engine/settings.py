@@ -8,7 +8,7 @@ the field of `Settings` that it fills.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -100,14 +100,13 @@ class Settings:
     """The options of the command line and the ini file, resolved."""
 
     models: tuple[str, ...] = option(
-        "model",
         "recommender to test; repeat the option to test several (default: itemknn)",
         "SPEC",
         default=("itemknn",),
         repeatable=True,
+        name="model",
     )
     against: str | None = option(
-        "against",
         "recommender that suites/arena and suites/multidimensional compare the tested one with "
         "(default in suites/arena: mostpop)",
         "SPEC",
@@ -115,21 +114,18 @@ class Settings:
         recorded=True,
     )
     judge: str | None = option(
-        "judge",
         "judge in suites/arena: a language model, or your own judge",
         "SPEC",
         in_ini=False,
         recorded=True,
     )
     profiler: str | None = option(
-        "profiler",
         "language model that describes users from their histories (default: the one under test)",
         "SPEC",
         in_ini=False,
         recorded=True,
     )
     recall: tuple[str, ...] = option(
-        "recall",
         "recommender whose top list a re-ranking task takes candidates from; repeat the option to name "
         "several (default: itemknn, userknn, bm25, mostpop)",
         "SPEC",
@@ -137,13 +133,11 @@ class Settings:
         repeatable=True,
     )
     sampler: str | None = option(
-        "sampler",
         "recommender that checks the sample: users are drawn again until a Kolmogorov-Smirnov test "
         "finds no difference between its accuracy on them and on all users (default: the first sample)",
         "SPEC",
     )
     core: int = option(
-        "core",
         "minimum number of interactions of each user and each item; users and items with fewer are "
         "removed (default: 0, all stay)",
         "N",
@@ -151,13 +145,11 @@ class Settings:
         read=whole_number(0),
     )
     data: str = option(
-        "data",
         "dataset: a name, or the path of a table or of a folder (default: mini)",
         "NAME|PATH",
         default="mini",
     )
     repeats: Repeats = option(
-        "repeats",
         "what becomes of rows that repeat a user and an item; latest: the latest is kept; count: "
         "their number is the rating, in data without ratings; refuse: they are an error (default: latest)",
         "latest|count|refuse",
@@ -199,10 +191,9 @@ class Settings:
         make=Design,
     )
     seed: int = option(
-        "seed", "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
+        "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
     )
     alpha: float = option(
-        "alpha",
         "error rate of each claim (default: 0.05)",
         "A",
         default=0.05,
@@ -210,7 +201,6 @@ class Settings:
         recorded=True,
     )
     slices: tuple[str, ...] = option(
-        "slices",
         "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
         "or attributes of users, and commas between them (default: none)",
         "NAMES",
@@ -219,20 +209,17 @@ class Settings:
         recorded=True,
     )
     unit: str | None = option(
-        "unit",
         "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
         "are not independent (default: users are)",
         "NAME",
         recorded=True,
     )
     prompt: str | None = option(
-        "prompt",
         f"prompt template for language models (default: the suite's, else {PROMPT})",
         "NAME",
         recorded=True,
     )
     prompts: OwnTexts | None = option(
-        "prompts",
         "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
         "the package's)",
         "FILE",
@@ -240,7 +227,6 @@ class Settings:
         recorded=True,
     )
     questions: QuestionFile | None = option(
-        "questions",
         "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
         "FILE",
         in_ini=False,
@@ -248,7 +234,6 @@ class Settings:
         make=_question_file,
     )
     question_setting: tuple[str, ...] = option(
-        "question-setting",
         "how suites/lrworld makes its questions, such as support=0.02; repeat the option to set several",
         "NAME=VALUE",
         default=(),
@@ -257,13 +242,11 @@ class Settings:
         make=_question_settings,
     )
     exact: bool = flag(
-        "exact",
         "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
         "depends on its neighbours; slow",
         recorded=True,
     )
     mode: Mode = option(
-        "mode",
         "auto: take an answer from the cache, "
         "else ask; replay: never ask; refresh: always ask (default: auto)",
         "MODE",
@@ -272,16 +255,14 @@ class Settings:
         recorded=True,
     )
     executor: Literal["local", "ray"] = option(
-        "executor",
         "where calls are sent: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
         "this machine names (default: local)",
         "local|ray",
         default="local",
         read=one_of("local", "ray"),
     )
-    cache: Path = option("cache", "folder of the answers (default: in the user's cache)", "DIR")
+    cache: Path = option("folder of the answers (default: in the user's cache)", "DIR")
     inconclusive: Literal["fail", "skip"] = option(
-        "inconclusive",
         "what an inconclusive verdict does to its test (default: fail)",
         "fail|skip",
         default="fail",
@@ -289,7 +270,6 @@ class Settings:
         recorded=True,
     )
     effort: Effort = option(
-        "effort",
         f"quick: a first look at the relations that matter most, with {QUICK['users']} users and at most "
         f"{QUICK['max-calls']} calls unless told otherwise; thorough: run also tests that make many calls, "
         f"such as the papers' own protocols; a file named on the command line always runs (default: "
@@ -299,7 +279,6 @@ class Settings:
         read=one_of(*get_args(Effort)),
     )
     max_wait: float = option(
-        "max-wait",
         "maximum seconds to wait for a busy or unreachable endpoint; if it asks for more, its calls "
         "fail at once (default: 120)",
         "SECONDS",
@@ -307,21 +286,18 @@ class Settings:
         read=seconds,
     )
     timeout: float | None = option(
-        "timeout",
         "seconds that one call of your own recommend() or complete() may take before it fails; for "
         "endpoints see timeout= in their specs (default: no limit)",
         "S",
         read=above_zero,
     )
     shrink: int | None = option(
-        "shrink",
         "calls to spend on the smallest example of each violated relation; 0: none (default: 200, and at "
         "most 5 seconds a test, for a recommender in this process; else none)",
         "CALLS",
         read=whole_number(0),
     )
     controls: int | None = option(
-        "controls",
         "calls for each control: a relation that must change the answer, asked to see whether a promise that "
         "holds is kept only because the recommender does not read what was changed; 0: none (default: "
         "as many as it takes for a recommender in this process; else only answers that are known already)",
@@ -329,7 +305,6 @@ class Settings:
         read=whole_number(0),
     )
     baseline: Path | None = option(
-        "baseline",
         "record of an earlier run to compare this one with; the run fails if it is worse (default, without a value: the "
         "kept run that recsys-mt runs accept named)",
         "FILE",
@@ -339,7 +314,6 @@ class Settings:
         make=_path,
     )
     keep: str = option(
-        "keep",
         "whether this run is kept in .recsys/runs of the root folder, for recsys-mt runs; baseline: ask all users, so "
         "that it can be accepted as one (default: yes)",
         "yes|no|baseline",
@@ -348,13 +322,11 @@ class Settings:
         reproduced=False,
     )
     policy: Policy | None = option(
-        "policy",
         "TOML file with the rules of the release gate (default: recsys.toml, if there is one)",
         "FILE",
         asks_report=True,
     )
     json: Path | None = option(
-        "json",
         "write the record of this run to this file (JSON)",
         "PATH",
         in_ini=False,
@@ -363,7 +335,6 @@ class Settings:
         make=_path,
     )
     html: Path | None = option(
-        "html",
         "write an HTML report to this file: one file without dependencies",
         "PATH",
         in_ini=False,
@@ -372,7 +343,6 @@ class Settings:
         make=_path,
     )
     columns: tuple[str, ...] = option(
-        "columns",
         f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
         f"(default: no table; with -v name,verdict,measured,limit,users)",
         "NAMES",
@@ -381,19 +351,16 @@ class Settings:
         reproduced=False,
     )
     list: bool = flag(
-        "list",
         "list the relations with what they promise, and stop",
         in_ini=False,
         reproduced=False,
     )
     plan: bool = flag(
-        "plan",
         "report how many calls the selected tests make, and what they cost, and stop",
         in_ini=False,
         reproduced=False,
     )
     batch: Path | None = option(
-        "batch",
         "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
         "FILE",
         in_ini=False,
@@ -416,7 +383,6 @@ class Settings:
         make=Limits,
     )
     prices: tuple[Path, ...] = option(
-        "prices",
         "TOML file with prices of models, in USD per million tokens, or LiteLLM's model_prices_and_context_window.json; "
         "repeat the option to give several, of which a later one counts",
         "FILE",
@@ -425,7 +391,6 @@ class Settings:
         make=lambda texts: tuple(map(expanded, texts)),
     )
     error_limit: float = option(
-        "error-limit",
         "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
         default=0.05,
         read=share(0, 1, closed=True),
@@ -433,7 +398,6 @@ class Settings:
         recorded=True,
     )
     missed_limit: float = option(
-        "missed-limit",
         "largest share of answers of which nothing can be read before a verdict is inconclusive (default: 0.1)",
         "SHARE",
         default=0.1,
@@ -442,7 +406,6 @@ class Settings:
     )
 
     fault: str | None = option(
-        "fault",
         "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
         "plants them one by one",
         "NAME[:STRENGTH]",
@@ -473,9 +436,14 @@ class Settings:
         return asked or self.keep == "baseline"
 
 
-OPTIONS: tuple[Option, ...] = tuple(
-    each for field in fields(Settings) for each in field.metadata.get("options", ())
-)
+def _options_of(field: Field[Any]) -> tuple[Option, ...]:
+    """The options that fill a field; one without a name of its own has that of the field."""
+    name = field.name.replace("_", "-")
+    options: tuple[Option, ...] = field.metadata.get("options", ())
+    return tuple(each if each.name else replace(each, name=name) for each in options)
+
+
+OPTIONS = tuple(each for field in fields(Settings) for each in _options_of(field))
 """Every option, in the order of ``--help``."""
 
 RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get("recorded"))
@@ -485,7 +453,7 @@ RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get(
 def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
     """What the options put into the fields of `Settings`; a `ValueError` if two values contradict each other."""
     return {
-        field.name: field.metadata["make"](*map(value, field.metadata["options"]))
+        field.name: field.metadata["make"](*map(value, _options_of(field)))
         for field in fields(Settings)
         if field.metadata
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample, Span
+from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
-from pytest_recsys_mt.engine.cases import Case
-from pytest_recsys_mt.engine.questions import Questions, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
@@ -20,6 +21,9 @@ from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.seeds import generator
+
+BLOCK = 20
+"""Users whose calls are sent in random order; a limit of the run then leaves whole users."""
 
 
 class Side:
@@ -37,9 +41,9 @@ class Side:
         self.runner = runner
         self.transformations = tuple(transformations)
         self.same_seed = all_declare(self.transformations, "same_seed")
-        self._replicates = runner.replicates
+        self.replicates = runner.replicates
         self._block = block
-        self._first = 0 if self.same_seed else block * self._replicates
+        self._first = 0 if self.same_seed else block * self.replicates
         self.asked: How = _how(self.transformations)
         usual: Purpose = "follow-up" if self.transformations else "source"
         self._purpose: Purpose = runner.purpose or purpose or usual
@@ -72,8 +76,14 @@ class Side:
         what = self.label or "source"
         return f"<answers of {self.runner.subject.name} to {len(self.runner.cases)} users: {what}>"
 
+    @property
+    def requests(self) -> Mapping[int, Request]:
+        """The requests of the users that can be asked, by position of their case, in the order they were sampled."""
+        return self._made[0]
+
     @cached_property
-    def _requests(self) -> tuple[dict[int, Request], Counter[str]]:
+    def _made(self) -> tuple[dict[int, Request], Counter[str]]:
+        """The requests, and why there is none for other users."""
         requests, reasons = {}, Counter[str]()
         try:
             self.runner.way(self.asked)
@@ -89,32 +99,23 @@ class Side:
 
     def changed(self) -> Iterator[tuple[Request, Request]]:
         """Each user's own request, and that of this side."""
-        for position, request in self._requests[0].items():
+        for position, request in self.requests.items():
             yield self.runner.cases[position].request, request
 
-    def _of(self, positions: Iterable[int], first: int) -> Questions:
-        requests = {position: self._requests[0][position] for position in positions}
-        before = {
-            position: request
-            for position, asked in requests.items()
-            for request in self._before(self.runner.cases[position], asked)
-        }
-        return Questions(
-            self.runner,
-            requests,
-            first,
-            self.same_seed,
-            self._replicates,
-            self.asked,
-            before,
-            self._purpose,
-        )
-
-    def _before(self, case: Case, request: Request) -> Iterator[Request]:
+    def before(self, position: int) -> Request | None:
+        """What is sent right before the request at a position."""
+        found, user = None, self.runner.cases[position].request.user
         for each in self.transformations:
             if isinstance(each, Transformation) and each.before is not None:
-                rng = generator(self.runner.settings.seed, case.request.user, each.name)
-                yield each.before(request, rng, self.runner.world)
+                rng = generator(self.runner.settings.seed, user, each.name)
+                found = each.before(self.requests[position], rng, self.runner.world)
+        return found
+
+    def call(self, request: Request, replicate: int) -> Call:
+        """The call of one replicate of a request."""
+        call = self.runner.subject.call(request.replace(replicate=replicate), self.same_seed)
+        call = Call(call.key, call.content, call.request, call.prompt, self._purpose)
+        return call if self.asked == "together" else call.sent(asked=self.asked)
 
     def applicable(self, followup: Answers | None = None, /) -> int:
         """How many users this side can serve, and `followup` too. Sends no calls."""
@@ -130,7 +131,7 @@ class Side:
         reasons = Counter(each.not_applicable for each in outcomes if each.not_applicable)
         return Sample(
             asked=tuple(each for each in asked if not each.unread),
-            not_applicable=self._requests[1] + reasons,
+            not_applicable=self._made[1] + reasons,
             errors=Counter(outcome.error for outcome in answered if outcome.error),
             unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
             unread=tuple(each for each in asked if each.unread),
@@ -172,7 +173,7 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
-        if runner.planned_again(2 * len(positions) * self._replicates, self.label, partner.label):
+        if runner.planned_again(2 * len(positions) * self.replicates, self.label, partner.label):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
@@ -183,7 +184,8 @@ class Side:
             else positions
         )
         ours, theirs = ask(
-            self._of(beside, first + self._first), partner._of(positions, first + partner._first)
+            Questions(self, beside, first + self._first),
+            Questions(partner, positions, first + partner._first),
         )
         for side, outcomes in ((self, ours), (partner, theirs)):
             if side.asked == "together":
@@ -206,7 +208,7 @@ class Side:
         source, other, unread = [], [], []
         broken: dict[str, list[Asked]] = {}
         errors = Counter[str]()
-        reasons = self._requests[1] + partner._requests[1]
+        reasons = self._made[1] + partner._made[1]
         apart = 0.0
         for one, two in both[:answered]:
             if one.asked is not None and two.asked is not None:
@@ -279,10 +281,9 @@ class Side:
 
     def _served(self, partner: Side | None = None) -> list[int]:
         """Positions of the users that can be asked, in the order they were sampled."""
-        ours = self._requests[0]
         if partner is None:
-            return list(ours)
-        return [position for position in ours if position in partner._requests[0]]
+            return list(self.requests)
+        return [position for position in self.requests if position in partner.requests]
 
     def _questions(self, positions: Sequence[int]) -> Questions:
         """The requests that have not been asked yet."""
@@ -291,7 +292,7 @@ class Side:
             for position in positions
             if position not in self._outcomes or self._outcomes[position].unasked
         ]
-        return self._of(missing, self._first)
+        return Questions(self, missing, self._first)
 
     def _ask(self, positions: Sequence[int], *partners: Side) -> None:
         sides = (self, *partners)
@@ -302,6 +303,75 @@ class Side:
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The requests of one side at some positions of its cases, each sent once per replicate, from number `first` on."""
+
+    side: Side
+    positions: Iterable[int]
+    first: int
+
+    @cached_property
+    def requests(self) -> Mapping[int, Request]:
+        """The requests by position."""
+        return {position: self.side.requests[position] for position in self.positions}
+
+    @cached_property
+    def calls(self) -> list[tuple[int, Call]]:
+        """The calls to send, each with the position of its case."""
+        return [
+            (position, self.side.call(request, replicate))
+            for replicate in range(self.first, self.first + self.side.replicates)
+            for position, request in self.requests.items()
+        ]
+
+    def sent(self) -> Iterator[tuple[int, Call]]:
+        """As `calls`, with what is sent right before each."""
+        before = {position: self.side.before(position) for position in self.requests}
+        for position, call in self.calls:
+            if (request := before[position]) is not None:
+                earlier = self.side.call(request, int(call.content["replicate"]))
+                yield position, earlier.sent(before=call.key)
+            yield position, call
+
+
+def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
+    """Calls in the order in which they are sent: users in blocks, each in a random order.
+
+    So a change during the run affects all sides alike. Each replicate has other neighbours in its
+    batch, so the noise floor includes the noise of batch composition. Keys serve as random numbers.
+    """
+    return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
+
+
+def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
+    """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
+
+    Sides that are not sent together are sent apart from the rest, in the given order. The results of
+    each side are by position.
+    """
+    groups: dict[tuple[int, How], list[Questions]] = {}
+    for each in sides:
+        groups.setdefault((id(each.side.runner.subject), each.side.asked), []).append(each)
+    known: dict[tuple[int, str], Answer] = {}
+    for (asked, how), group in groups.items():
+        theirs = chain.from_iterable(each.sent() for each in group)
+        ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
+        runner = group[0].side.runner
+        answers = runner.executor.execute(runner.subject, ordered, anew=anew, ask=runner.way(how))
+        known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
+    return [
+        each.side.runner.outcomes(
+            each.requests,
+            [
+                (place, call, known[id(each.side.runner.subject), call.key])
+                for place, call in each.calls
+            ],
+        )
+        for each in sides
+    ]
 
 
 def _widest(*ends: tuple[float, float]) -> tuple[float, float]:

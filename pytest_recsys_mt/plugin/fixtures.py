@@ -33,13 +33,16 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The recommender under test: `recsys.run(*transformations)` gives the answers of all sampled users."""
+    from pytest_recsys_mt.abilities import fingerprint_of
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.plugin.items import design_of, recommender_of
 
     run = run_of(request.config)
     running = running_test_of(request.node)
     if running.recsys is None:  # else it was begun before
-        name, fixture = run.roster.name_of(recommender, recommender_of(request.node))
+        given = recommender_of(request.node)
+        told = (given.parameters, given.place(fingerprint_of(recommender))) if given else ()
+        name, fixture = run.roster.name_of(recommender, *told)
         running.model = name
         running.recsys = Recsys(
             lambda wanted: run.runner(recommender, name, wanted, fixture, tested=True),

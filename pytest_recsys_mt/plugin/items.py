@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.given import Given
 from pytest_recsys_mt.metamorphic import MARK, changes_training
 
 
@@ -72,6 +71,30 @@ def asks_two_sides(item: pytest.Item) -> bool:
 def is_drawn(item: pytest.Item) -> bool:
     """Whether hypothesis draws the questions of a test."""
     return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+
+
+@dataclass(frozen=True)
+class Given:
+    """The source of a test's recommender: the same for tests of one recommender, on every worker.
+
+    Attributes:
+        where: The fixture, by its place and function.
+        parameters: Those of the fixture and of the fixtures it depends on, in the order of their
+            names.
+        during: Where it gives one object: the id of a test, class or module.
+    """
+
+    where: str
+    parameters: tuple[str, ...]
+    during: str
+
+    def place(self, fingerprint: object) -> str:
+        """What distinguishes a recommender from others of its name.
+
+        Recommenders with one fingerprint are the same, wherever they are given.
+        """
+        during = f" during {self.during}" if fingerprint is None and self.during else ""
+        return f"{self.where}[{','.join(self.parameters)}]{during}"
 
 
 def recommender_of(item: pytest.Item) -> Given | None:

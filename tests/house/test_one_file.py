@@ -262,7 +262,6 @@ class TinyMF(BPRMF):
 '''
 
 OPTION = """    courage: int = option(
-        "courage",
         "how much is dared (default: 3)",
         "N",
         default=3,

@@ -7,14 +7,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import openai
 import pytest
 from aiohttp import web
 
 from pytest_recsys_mt.calls.limits import Limits
-from pytest_recsys_mt.engine.roster import Roster
+from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
@@ -201,7 +200,6 @@ def test_what_is_sent_is_what_the_openai_client_sends(
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(calls=9)])
 def test_only_a_run_without_limits_asks_ahead(limits: Limits) -> None:
-    nothing = cast(Any, None)
-    made = Roster(Settings(limits=limits), nothing, nothing, nothing).made("openai:tiny")
+    made = Run(Settings(limits=limits), "run").roster.made("openai:tiny")
     assert isinstance(made, OpenAIModel)
     assert made.ahead is not bool(limits)

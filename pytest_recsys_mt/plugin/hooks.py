@@ -221,12 +221,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     The order matters, as making a recommender may end the process.
     """
     config = session.config
-    say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
     stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
     asking = sum(map(asks, session.items))
+    if asking and not stops:  # before anything makes the run, which takes the settings as they are
+        config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
+    say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
     if stops or not asking:
         return
-    config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
     from pytest_recsys_mt.plugin.preflight import check_used
 
     config.stash[SHOWING].begin()

@@ -87,14 +87,29 @@ def test_the_mean_of_a_whole_population_is_what_it_is() -> None:
     assert same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.03).status == "violated"
 
 
+FAMILY = """
+from pathlib import Path
+from pytest_recsys_mt.plugin.state import run_of
+
+def pytest_runtest_teardown(item):
+    with Path(__file__).with_name("families").open("a") as stream:
+        print(run_of(item.config).settings.family, len(item.session.items), file=stream)
+"""
+
+
 def test_workers_say_once_what_few_users_cannot_show(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(family=FAMILY)
+    pytester.syspathinsert()
     done = pytester.runpytest_subprocess(
-        str(METAMORPHIC / "test_ratings.py"), "-p", "no:cacheprovider", "-n2",
+        str(METAMORPHIC / "test_ratings.py"), "-p", "no:cacheprovider", "-n2", "-p", "family",
         "--recsys-users=40", "--recsys-model=itemknn",
     )  # fmt: skip
     lines = done.stdout.lines
     (place,) = (at for at, line in enumerate(lines) if "40 users are too few for some" in line)
     assert place < next(at for at, line in enumerate(lines) if "100%]" in line)
+    # Saying so makes the run, which must know by then how many tests may find a violation.
+    families = (pytester.path / "families").read_text().split("\n")
+    assert {(found := line.split())[0] == found[1] for line in families if line} == {True}
 
 
 def test_a_small_suite_is_honest(pytester: pytest.Pytester) -> None:

@@ -51,12 +51,10 @@ Method = Literal[
 * ``close()``: called when the run ends.
 """
 
-_TRUE_BY_DEFAULT: frozenset[Flag] = frozenset({"live"})
-
 
 def declares(asked: object, flag: Flag) -> bool:
     """What an object declares of itself; `live` is true by default, all else false."""
-    return bool(getattr(asked, flag, flag in _TRUE_BY_DEFAULT))
+    return bool(getattr(asked, flag, flag == "live"))
 
 
 def promises_of(asked: object) -> frozenset[Promised]:

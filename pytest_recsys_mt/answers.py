@@ -181,15 +181,14 @@ class Sample:
     @property
     def answers(self) -> int:
         """How many answers there are, read or not."""
-        return sum(len(asked.answers) for asked in (*self.asked, *self.unread))
+        return sum(len(asked.answers) for asked in self.everyone)
 
     def whole(self) -> Sample:
         """The same with all users in `asked`, for what an unread answer has a value of too."""
+        if not self.unread:
+            return self
         place = {user: at for at, user in enumerate(self.order)}
-        everybody = (*self.asked, *self.unread)
-        ordered = (
-            sorted(everybody, key=lambda asked: place[asked.user]) if self.unread else everybody
-        )
+        ordered = sorted(self.everyone, key=lambda asked: place[asked.user])
         return replace(self, asked=tuple(ordered), unread=())
 
 

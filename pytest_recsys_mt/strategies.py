@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from typing import TYPE_CHECKING, NamedTuple
 
 from hypothesis import HealthCheck, Phase, settings
@@ -191,11 +192,9 @@ def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple
         )
 
     most = min(most, len(ground.items))
-    return st.lists(parts, min_size=least, max_size=most, unique_by=_first).map(rated)
-
-
-def _first(part: tuple[int, float, int]) -> int:
-    return part[0]
+    return st.lists(parts, min_size=least, max_size=most, unique_by=operator.itemgetter(0)).map(
+        rated
+    )
 
 
 @st.composite

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
 from pytest_recsys_mt.files import content_of, toml_of
 
 
-class Thresholds(Mapping[str, float]):
+class Thresholds(dict[str, float]):
     """Numbers by name; an unknown name is an error that lists the known names."""
 
     def __init__(self, path: Path, numbers: Mapping[str, float]) -> None:
+        super().__init__(numbers)
         self._path = path
-        self._numbers = dict(numbers)
 
-    def __getitem__(self, name: str) -> float:
-        try:
-            return self._numbers[name]
-        except KeyError:
-            raise KeyError(
-                f"{self._path.name} has no threshold {name!r}; it has {sorted(self._numbers)!r}"
-            ) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
+    def __missing__(self, name: str) -> float:
+        raise KeyError(f"{self._path.name} has no threshold {name!r}; it has {sorted(self)!r}")
 
 
 def thresholds(test_file: str, table: str) -> Thresholds:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import FAILURES, Subject
@@ -24,7 +25,7 @@ import os, sys
 answers = os.dup(1)
 os.dup2(2, 1)
 sys.path[:] = sys.argv[1:]
-from pytest_recsys_mt.engine.answering import main
+from pytest_recsys_mt.engine.elsewhere import main
 main(answers)
 """
 
@@ -91,3 +92,26 @@ def _home(spec: str) -> list[str]:
     file = getattr(top, "__file__", None)
     places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]
     return [str(Path(places[0]).absolute().parent)] if places else []
+
+
+def main(out: int) -> None:
+    """In the new process: answer the order on standard input, as JSON in the file `out`, in the order of the requests."""
+    from pytest_recsys_mt.engine.roster import Fit
+    from pytest_recsys_mt.engine.run import Run
+
+    order: Elsewhere = pickle.load(sys.stdin.buffer)
+    # The users are already drawn; only the training data is made again.
+    prompt_texts.use(order.settings.prompts)
+    run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
+    design = order.design
+    fit = Fit(design.training_history, design.initialisation, fold=design.fold)
+    made = run.roster.recommender(order.spec)
+    known = run.roster.under_test(made, order.spec, design.prompt, fit)
+    calls = [known.call(request, repeat) for request, repeat in order.requests]
+    answers: dict[int, Answer] = {}
+    for arrived in known.ask(calls):
+        answers.update(arrived)
+    run.close()
+    missing: Answer = {"error": f"{order.spec} gave no answer"}
+    with os.fdopen(out, "w") as file:
+        json.dump([answers.get(place, missing) for place in range(len(calls))], file)

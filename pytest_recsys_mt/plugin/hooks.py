@@ -51,9 +51,8 @@ from pytest_recsys_mt.plugin.misspelt import (
     check_options,
     wrong_marks,
 )
-from pytest_recsys_mt.plugin.options import add_options
 from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
-from pytest_recsys_mt.plugin.resolving import settings_of
+from pytest_recsys_mt.plugin.resolving import add_options, settings_of
 from pytest_recsys_mt.plugin.state import (
     AGAIN,
     AGAIN_KEY,
@@ -75,7 +74,7 @@ from pytest_recsys_mt.plugin.state import (
     SMALLEST,
     STARTED,
     UNENDED,
-    begin_test,
+    asks_now,
     is_shipped,
     run_of,
     running_test_of,
@@ -285,8 +284,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start afresh: plugins may run a failed test again."""
-    begin_test(item)
+    """Start afresh: plugins may run a failed test again, which forgets the verdicts of the earlier attempt."""
+    run = item.config.stash.get(RUN, None)
+    if RUNNING_TEST in item.stash:
+        del item.stash[RUNNING_TEST]
+    elif run is not None:
+        run.roster.begin()
+    if run is not None:
+        asks_now(item, run)
 
 
 @pytest.hookimpl(wrapper=True)

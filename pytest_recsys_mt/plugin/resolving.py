@@ -1,9 +1,9 @@
-"""From the command line and the ini file to the settings of a run."""
+"""Every option and its ini key, as pytest gets them, and the settings of a run from their values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -13,6 +13,23 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import cache_folder, expanded
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.redaction import carries_key, shown
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare every option and its ini key."""
+    group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
+    for option in OPTIONS:
+        if option.on_command_line:
+            how: dict[str, Any] = {"action": "store_true", "default": False}
+            if not option.flag:
+                action = "append" if option.repeatable else "store"
+                how = {"action": action, "default": None, "metavar": option.metavar}
+                if option.bare is not None:
+                    how |= {"nargs": "?", "const": option.bare}
+            group.addoption(option.switch, dest=option.dest, help=option.help, **how)
+        if option.in_ini:
+            kind: Literal["args", "string"] = "args" if option.repeatable else "string"
+            parser.addini(option.dest, option.help, type=kind, default=None)
 
 
 def settings_of(config: pytest.Config) -> Settings:

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
-from pytest_recsys_mt.engine.raising import smallest_raising
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.shrinking import smallest_raising
 from pytest_recsys_mt.plugin.state import EARLIER
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.report.raising import how_to_ask

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.schedule import Body
     from pytest_recsys_mt.engine.settings import Settings
     from pytest_recsys_mt.gate.document import Document
-    from pytest_recsys_mt.plugin.apart import Apart
+    from pytest_recsys_mt.plugin.ahead import Apart
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
     from pytest_recsys_mt.plugin.showing import Showing
@@ -87,16 +87,6 @@ _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 def is_shipped(item: pytest.Item) -> bool:
     """Whether it is a test of a shipped suite."""
     return item.path.resolve().is_relative_to(_SUITES)
-
-
-def begin_test(item: pytest.Item) -> None:
-    """Begin a test, or another attempt at it, which forgets the verdicts of the earlier attempt."""
-    if RUNNING_TEST in item.stash:
-        del item.stash[RUNNING_TEST]
-    elif RUN in item.config.stash:
-        item.config.stash[RUN].roster.begin()
-    if RUN in item.config.stash:
-        asks_now(item, item.config.stash[RUN])
 
 
 def asks_now(item: pytest.Item, run: Run) -> None:

@@ -41,8 +41,9 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     running = running_test_of(request.node)
     if running.recsys is None:  # else it was begun before
         given = recommender_of(request.node)
-        told = (given.parameters, given.place(fingerprint_of(recommender))) if given else ()
-        name, fixture = run.roster.name_of(recommender, *told)
+        place = given.place(fingerprint_of(recommender)) if given else ""
+        parameters = given.parameters if given else ()
+        name, fixture = run.roster.name_of(recommender, parameters, place)
         running.model = name
         running.recsys = Recsys(
             lambda wanted: run.runner(recommender, name, wanted, fixture, tested=True),

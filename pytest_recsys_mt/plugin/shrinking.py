@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
             return
         limit, seconds = CALLS, min(SECONDS, left)
     began = time.monotonic()
-    earlier = item.config.pluginmanager.getplugin(EARLIER)
+    earlier: Any = item.config.pluginmanager.getplugin(EARLIER)
     replays = settings.mode == "replay"  # which finds what the run found that it replays
     known = () if earlier is None or replays else earlier.rows(item.nodeid)
     running.shrink(limit, seconds, known)

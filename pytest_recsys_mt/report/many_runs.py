@@ -41,7 +41,7 @@ def serve(text: str) -> None:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             """Nothing: the terminal has the address alone."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -175,7 +175,7 @@ class ScoringRecommender(ABC):
         return answers
 
     def _answer(self, requests: Sequence[Request]) -> list[Recommendation]:
-        scores = self.score(requests)
+        scores = self._scores(requests)
         open_ = [row for row, request in enumerate(requests) if request.candidates is None]
         unseen = self._rank_unseen(open_, requests, scores)
         return [
@@ -185,6 +185,9 @@ class ScoringRecommender(ABC):
             )
             for row, request in enumerate(requests)
         ]
+
+    def _scores(self, requests: Sequence[Request]) -> Floats:
+        return self.score(requests)
 
     def _rank(self, request: Request, scores: Floats) -> list[str]:
         column = self.catalogue.column

@@ -228,7 +228,7 @@ def _reports(groups: Any) -> None:
         _argument(
             "records", type=_record, nargs="*", metavar="RECORD",
             help=f"{RECORD}; the earlier one first. One of several models compares these (default: the latest kept run and "
-            "the one before, of the same models)",
+            "the one before, of the same models, data and seed)",
         ),
         _output("a file that ends in .txt, .md or .html (default: text on standard output)"),
     )  # fmt: skip
@@ -401,7 +401,7 @@ def _compare(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.report.two_runs import compare_runs
 
     if len(given.records) > 2:
-        given.parser.error("two records are compared; recsys-mt report takes more")
+        given.parser.error("two records are compared; recsys-mt view takes more")
     return compare_runs(given.records, given.output)
 
 

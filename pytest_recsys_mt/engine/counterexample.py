@@ -98,7 +98,9 @@ def smallest(
         The smallest request found within the limit; None if the user alone does not show the
         violation, as in a test that asks under another design, or not again in fresh answers.
     """
-    return _Search(recsys, verdict).run(limit, seconds, earlier)
+    until = time.monotonic() + seconds
+    found = None if earlier is None else _Search(recsys, verdict).run(limit, seconds, earlier)
+    return found or _Search(recsys, verdict).run(limit, until - time.monotonic())
 
 
 class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
@@ -169,21 +171,23 @@ class _Search:
         self._best: Counterexample | None = None
 
     def run(
-        self, limit: int, seconds: float, earlier: Mapping[str, Any] | None
+        self, limit: int, seconds: float, earlier: Mapping[str, Any] | None = None
     ) -> Counterexample | None:
         self._until = end = time.monotonic() + seconds
         if not may_shrink(self._verdict):
             return None
         cases = {case.request.user: case for case in self._runner.cases}
-        case, start = _earlier(cases, earlier)
-        known = 0
+        if earlier is None:
+            case = cases.get(self._verdict.examples[0].user)
+            start = None if case is None else case.request
+        else:
+            case, start = _earlier(cases, earlier)
+            self._subject.limit = limit
         if case is None or start is None or not self._shows(case, start):
-            case, tried = cases.get(self._verdict.examples[0].user), len(self._subject.asked)
-            if case is None or not self._shows(case, case.request):
-                return None
-            # The test has made these calls; only the additional calls of the search are counted.
-            start, known = case.request, len(self._subject.asked) - tried
-        look = known or len(self._subject.asked)
+            return None
+        look = len(self._subject.asked)
+        # The test has made the calls of a whole request; only the additional calls of the search are counted.
+        known = look if earlier is None else 0
         self._subject.limit = known + limit
         found = self._best
         assert found is not None
@@ -305,12 +309,12 @@ class _Search:
 
 
 def _earlier(
-    cases: Mapping[str, Case], shrunk: Mapping[str, Any] | None
+    cases: Mapping[str, Case], shrunk: Mapping[str, Any]
 ) -> tuple[Case | None, Request | None]:
     """The smallest request of an earlier run, as a part of what its user is asked now; records are untrusted."""
     with suppress(KeyError, TypeError):
-        case = cases[shrunk["user"]]  # type: ignore[index]
-        source, whole = shrunk["source"], case.request  # type: ignore[index]
+        case = cases[shrunk["user"]]
+        source, whole = shrunk["source"], case.request
         shown, offered = (
             None if source[name] is None else {str(each["item"]) for each in source[name]}
             for name in ("history", "candidates")

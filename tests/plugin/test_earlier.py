@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt.engine import counterexample
 from pytest_recsys_mt.gate.store import Store
 
 SHOP = """
@@ -174,3 +175,17 @@ def test_two_workers_take_the_same_order(run: Run) -> None:
         "STILL scale_ratings(2) of shop.py:Shop"
     ] * 2
     assert sum("the same example shows it" in line for line in result.outlines) == 2
+
+
+def test_an_example_that_is_not_seen_again_leaves_room_for_another(
+    run: Run, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("ratings", "test_a.py")
+    look = counterexample._Search.run
+    monkeypatch.setattr(
+        counterexample._Search, "run",
+        lambda search, limit, seconds, earlier=None: None if earlier else look(search, limit, seconds),
+    )  # fmt: skip
+    run("ratings", "test_a.py", "--recsys-json=two.json")
+    rows = json.loads((pytester.path / "two.json").read_text())["results"]
+    assert sum(row["shrunk"] is not None for row in rows) == 1

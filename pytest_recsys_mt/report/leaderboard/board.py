@@ -338,9 +338,7 @@ def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spe
     ]
     costs = [each["usd"] for each in calls]
     figures: list[Mapping[str, Any]] = [
-        each
-        for row in rows
-        if "missed_rate" in (each := (row.get("details") or {}).get("figures") or {})
+        each for row in rows if "missed_rate" in (each := detail_of(row, "figures") or {})
     ]
     asked = sum(int(each.get("questions", 0)) for each in figures)
     missed = sum(float(each["missed_rate"]) * int(each.get("questions", 0)) for each in figures)

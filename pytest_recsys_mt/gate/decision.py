@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.document import (
-    Changed,
     Comparison,
     Decision,
     Document,
@@ -249,9 +248,9 @@ class Gate:
             "against": f"{against} ({other})" if other else against,
             "baseline": where,
             "refused": reasons,
-            "counts": dict(Counter(found.change for found in findings)),
+            "counts": dict(Counter(found["change"] for found in findings)),
             "bounds": bounds_of(findings, self.alpha, models),
-            "results": [cast("Changed", asdict(found)) for found in findings],
+            "results": findings,
         }
 
     def _failures_of(

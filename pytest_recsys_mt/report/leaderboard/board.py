@@ -248,10 +248,12 @@ def _ahead(
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
         for (key, _), found in zip(keyed(rows[other]), findings, strict=True):
-            if found.worse is None:
+            if found["worse"] is None:
                 continue
             # Without p-values, each user has the same value of both.
-            p_worse, p_better = (1.0 if p is None else p for p in (found.p_worse, found.p_better))
+            p_worse, p_better = (
+                1.0 if p is None else p for p in (found["p_worse"], found["p_better"])
+            )
             claims += [(p_worse, key, one, other), (p_better, key, other, one)]
     ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
     for p, (_, key, better, worse) in zip(holm([p for p, *_ in claims]), claims, strict=True):

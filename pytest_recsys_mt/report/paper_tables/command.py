@@ -10,33 +10,36 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
-from pytest_recsys_mt.gate.document import Document, Row
+from pytest_recsys_mt.gate.document import Document, Row, grouped
 from pytest_recsys_mt.gate.nodeids import parts_of
-from pytest_recsys_mt.report.leaderboard.written import (
-    NONE,
-    Sheet,
-    in_csv,
-    in_latex,
-    latex_table,
-)
+from pytest_recsys_mt.report.leaderboard.written import NONE, Sheet, in_csv, in_latex, latex_table
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
 from pytest_recsys_mt.sanitize import one_line
 
+Values = list[tuple[float, float | None]]
+"""The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+
 
 @dataclass(frozen=True)
 class Filled:
-    """A table with the values of a run.
-
-    Attributes:
-        times: How many values stand behind ±, over all cells: the smallest and the largest number.
-    """
+    """A table with the values of a run: a cell for each column, by the names of the lines."""
 
     table: Table
-    lines: Mapping[str, Sequence[str]]
-    means: Mapping[str, Sequence[float | None]]
-    times: tuple[int, int] | None
+    values: Mapping[str, Sequence[Values]]
+
+    @property
+    def lines(self) -> dict[str, list[str]]:
+        """The cells as texts."""
+        columns = self.table.columns
+        return {
+            name: [
+                _cell(found, self.table, column)
+                for found, column in zip(cells, columns, strict=True)
+            ]
+            for name, cells in self.values.items()
+        }
 
 
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
@@ -92,31 +95,19 @@ def _about(document: Document) -> dict[str, object]:
 
 def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
     """A table with the values of some rows of records; None if none of them is of the table."""
-    lines: dict[str, list[str]] = {}
-    means: dict[str, list[float | None]] = {}
-    times: set[int] = set()
-    for model in dict.fromkeys(row["model"] for row in rows):
-        own = [row for row in rows if row["model"] == model]
+    values: dict[str, list[Values]] = {}
+    for model, own in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
             name = line.name.format(model=model)
             cells = [_values(table, line, column, own, name) for column in table.columns]
-            if not any(cells):
-                continue
-            columns = zip(cells, table.columns, strict=True)
-            lines[name] = [_cell(found, table, column) for found, column in columns]
-            means[name] = [
-                statistics.fmean(value for value, _ in found) if found else None for found in cells
-            ]
-            times.update(map(len, filter(None, cells)))
-    if not lines:
-        return None
-    return Filled(table, lines, means, (min(times), max(times)) if table.over else None)
+            if any(cells):
+                values[name] = cells
+    return Filled(table, values) if values else None
 
 
 def _values(
     table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
-) -> list[tuple[float, float | None]]:
-    """The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+) -> Values:
     found: dict[object, tuple[float, float | None]] = {}
     for row in rows:
         if not (_selects(line, row) and _selects(column, row)):
@@ -162,7 +153,7 @@ def _figure(row: Row, path: str) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def _cell(found: Sequence[tuple[float, float | None]], table: Table, column: Selected) -> str:
+def _cell(found: Values, table: Table, column: Selected) -> str:
     if not found:
         return NONE
     values = [value for value, _ in found]
@@ -186,16 +177,17 @@ def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
 
     whole: dict[str, list[float]] = {}
     for place, column in enumerate(found.table.columns):
-        means = [mean for each in found.means.values() if (mean := each[place]) is not None]
-        if column.name in found.table.kendall and len(means) == len(found.means):
+        cells = [each[place] for each in found.values.values()]
+        if column.name in found.table.kendall and all(cells):
+            means = [statistics.fmean(value for value, _ in cell) for cell in cells]
             whole[text(column.name)] = means
-    if len(found.means) < 3 or len(whole) < 2:
+    if len(found.values) < 3 or len(whole) < 2:
         return
     rows = [
         [name, *(f"{kendalltau(one, other)[0]:.2f}" for other in whole.values())]
         for name, one in whole.items()
     ]
-    title = f"Kendall's tau of these metrics over {len(found.means)} lines"
+    title = f"Kendall's tau of these metrics over {len(found.values)} lines"
     yield Sheet(text(title), ["", *whole], rows)
 
 
@@ -210,8 +202,9 @@ def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
 def _notes(found: Filled, data: str) -> list[str]:
     table = found.table
     notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
-    if found.times is not None:
-        few, many = found.times
+    if table.over:
+        counts = [len(cell) for cells in found.values.values() for cell in cells if cell]
+        few, many = min(counts), max(counts)
         each = f"{many}" if few == many else f"{few} to {many}"
         behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
         notes.append(f"Means over {each} values of {table.over!r}{behind}.")

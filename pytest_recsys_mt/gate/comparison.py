@@ -164,8 +164,8 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
         )
         for row in (old, new)
     )
-    found |= {"users": len(users), "margin": margin, "suspicious": limit}
-    found["early"] = _asked(old) < _asked(new)
+    early = _asked(old) < _asked(new)
+    found = {**found, "users": len(users), "margin": margin, "suspicious": limit, "early": early}
     if np.array_equal(then.values, now.values) and not unknown:
         return {**found, "change": "unchanged", "worse": 0.0, "interval": [0.0, 0.0]}, None
     sign = -1 if new["allowed"] == "at least" else 1
@@ -254,9 +254,9 @@ def _decided(found: Changed, mean: Mean, levels: tuple[float, float], alpha: flo
         change = "unchanged"
     else:
         more = (
-            f"the run it is compared with stopped at {found['users']} {found['unit']}, when its verdict was clear"
-            if found["early"]
-            else f"ask more {found['unit']}, or allow a larger margin"
+            f"the run it is compared with stopped at {found['users']} {found.get('unit')}, when its verdict was clear"
+            if found.get("early")
+            else f"ask more {found.get('unit')}, or allow a larger margin"
         )
         change, reason = "inconclusive", f"it may be worse by up to {high:.3f}; {more}"
     return {

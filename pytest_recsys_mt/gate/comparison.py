@@ -10,11 +10,11 @@ import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_recsys_mt.gate.document import Change, Row, detail_of, measured, unit_of
+from pytest_recsys_mt.gate.document import Change, Changed, Row, detail_of, measured, unit_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import slug
@@ -28,45 +28,6 @@ from pytest_recsys_mt.sanitize import one_line
 SEVERAL_LOOKS = (
     "users were asked in several steps, and records of that version have no values of users then"
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The change of one verdict since the baseline.
-
-    Attributes:
-        relation, oracle, metric: Those of the verdict.
-        worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
-        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed,
-            wholly below the margin exactly if it did not, wholly beyond the margin on the better
-            side exactly if it improved or is suspicious.
-        levels: Error rates of the lower and the upper bound; see `bounds_of`.
-        margin: How much worse is still no regression.
-        p_worse: P-value of the hypothesis that it is not worse by more than the margin.
-        p_better: P-value of the hypothesis that it is not better by more than the margin.
-        p_holm: `p_worse` after Holm's correction.
-        users: Number of users, or of questions, in both runs.
-        suspicious: A larger improvement than this is suspicious; None for no limit.
-        early: Whether the other run stopped asking before this one, when its verdict was clear.
-    """
-
-    nodeid: str
-    relation: str
-    oracle: str
-    metric: str | None
-    change: Change
-    worse: float | None = None
-    interval: list[float] | None = None
-    levels: list[float] | None = None
-    margin: float | None = None
-    p_worse: float | None = None
-    p_better: float | None = None
-    p_holm: float | None = None
-    users: int = 0
-    reason: str = ""
-    suspicious: float | None = None
-    unit: str = "users"
-    early: bool = False
 
 
 def address(row: Row) -> str:
@@ -104,26 +65,23 @@ def addresses(rows: Iterable[Row]) -> list[str]:
 
 def compare(
     old: Sequence[Row], new: Sequence[Row], policy: Policy, alpha: float, models: int = 1
-) -> list[Finding]:
+) -> list[Changed]:
     """The change of every verdict, of one of several models that are compared, which share `alpha`."""
     before = dict(keyed(old))
     compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
-    claims = [each for each in compared if isinstance(each, _Claim)]
-    p_worse = [claim.mean.p_at_most(claim.margin) for claim in claims]
-    p_better = [claim.mean.p_at_least(-claim.margin) for claim in claims]
-    p_holm = [min(1.0, models * p) for p in holm(p_worse)]
-    share = alpha / models
-    levels = _level(holm(p_worse), share), _level(holm(p_better), share)
-    decided = (
-        _decided(claim, replace(claim.finding, p_worse=p, p_better=q, p_holm=h), levels, alpha)
-        for claim, p, q, h in zip(claims, p_worse, p_better, p_holm, strict=True)
-    )
-    return [next(decided) if isinstance(each, _Claim) else each for each in compared]
+    worse = holm([p for found, _ in compared if (p := found["p_worse"]) is not None])
+    better = holm([p for found, _ in compared if (p := found["p_better"]) is not None])
+    levels = _level(worse, alpha / models), _level(better, alpha / models)
+    p_holm = (min(1.0, models * p) for p in worse)
+    return [
+        found if mean is None else _decided({**found, "p_holm": next(p_holm)}, mean, levels, alpha)
+        for found, mean in compared
+    ]
 
 
-def bounds_of(findings: Sequence[Finding], alpha: float, models: int = 1) -> str:
+def bounds_of(findings: Sequence[Changed], alpha: float, models: int = 1) -> str:
     """The error rates of the bounds of a comparison, in words; empty if there are no bounds."""
-    levels = [found.levels for found in findings if found.levels is not None]
+    levels = [levels for found in findings if (levels := found["levels"]) is not None]
     if not levels:
         return ""
     better = "".join(f" ({upper:.3g} where better)" for upper in {u for _, u in levels} - {alpha})
@@ -151,47 +109,51 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
         seen[key] += 1
 
 
-@dataclass(frozen=True)
-class _Claim:
-    """A change that a test must decide: the facts so far, how much worse the mean is, and how much is allowed."""
-
-    finding: Finding
-    mean: Mean
-    margin: float
-
-
-def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
+def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean | None]:
+    """The facts on a change and, if a test must decide it, how much worse the mean is."""
     rule = policy.rule(new)
-    named = Finding(
-        new["nodeid"],
-        new["relation"],
-        new["oracle"],
-        measured(new).metric,
-        change="ungated",
-        unit=unit_of(new),
-    )
+    found: Changed = {
+        "nodeid": new["nodeid"],
+        "relation": new["relation"],
+        "oracle": new["oracle"],
+        "metric": measured(new).metric,
+        "change": "ungated",
+        "worse": None,
+        "interval": None,
+        "levels": None,
+        "margin": None,
+        "p_worse": None,
+        "p_better": None,
+        "p_holm": None,
+        "users": 0,
+        "reason": "",
+        "suspicious": None,
+        "unit": unit_of(new),
+        "early": False,
+    }
     reason = _obstacle(old, new)
     if not rule.gates:
         reason = f"recsys.toml: {rule.reason}"
     if reason or old is None:
-        return replace(named, reason=reason)
+        return {**found, "reason": reason}, None
     # In the order drawn: the users of both runs are the first ones of that order.
     users = [user for user in new["per_user"] if user in old["per_user"]]
     unknown = _unknown(old, new, users)
     joint = old.get("joint", False) or new.get("joint", False)
     if joint and old["per_user"].keys() != new["per_user"].keys():
         told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
-        return replace(
-            named, reason=f"a number of all users together, and the users differ: {told}"
+        reason = f"a number of all users together, and the users differ: {told}"
+    elif joint and unknown:
+        reason = (
+            f"a number of all users together, and of {len(unknown)} an answer could not be read"
         )
-    if joint and unknown:
-        told = f"a number of all users together, and of {len(unknown)} an answer could not be read"
-        return replace(named, reason=told)
-    if len(users) < 2:
-        return replace(named, reason=f"{len(users)} {unit_of(new)} have a value in both runs")
+    elif len(users) < 2:
+        reason = f"{len(users)} {unit_of(new)} have a value in both runs"
+    if reason:
+        return {**found, "reason": reason}, None
     margin = policy.margin if rule.margin is None else rule.margin
     limit = rule.suspicious
-    if limit is None and named.metric is not None:  # an effect that vanished was fixed
+    if limit is None and found["metric"] is not None:  # an effect that vanished was fixed
         limit = policy.suspicious
     then, now = (
         _Side(
@@ -203,13 +165,13 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Finding | _Claim:
         for row in (old, new)
     )
     early = _asked(old) < _asked(new)
-    named = replace(named, users=len(users), margin=margin, suspicious=limit, early=early)
+    found = {**found, "users": len(users), "margin": margin, "suspicious": limit, "early": early}
     if np.array_equal(then.values, now.values) and not unknown:
-        return replace(named, change="unchanged", worse=0.0, interval=[0.0, 0.0])
-    if new["allowed"] == "within":
-        return _Claim(named, _Farther(now, then), margin)
+        return {**found, "change": "unchanged", "worse": 0.0, "interval": [0.0, 0.0]}, None
     sign = -1 if new["allowed"] == "at least" else 1
-    return _Claim(named, _mean(sign, now, sign, then), margin)
+    mean = _Farther(now, then) if new["allowed"] == "within" else _mean(sign, now, sign, then)
+    p_worse, p_better = mean.p_at_most(margin), mean.p_at_least(-margin)
+    return {**found, "p_worse": p_worse, "p_better": p_better}, mean
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
@@ -269,40 +231,42 @@ def _obstacle(old: Row | None, new: Row) -> str:
     return ""
 
 
-def _decided(claim: _Claim, found: Finding, levels: tuple[float, float], alpha: float) -> Finding:
+def _decided(found: Changed, mean: Mean, levels: tuple[float, float], alpha: float) -> Changed:
     """The word for a change, and the bounds that show it."""
-    mean, margin = claim.mean, claim.margin
     worse_level, better_level = levels
-    better = found.p_better is not None and found.p_better <= better_level
+    margin = found["margin"] or 0.0
+    better = found["p_better"] is not None and found["p_better"] <= better_level
     # A raised bound is still a bound: no improvement is shown that is not claimed.
     high = mean.upper(better_level) if better else max(mean.upper(alpha), -margin)
-    found = replace(
-        found,
-        worse=mean.estimate,
-        interval=[mean.lower(worse_level), high],
-        levels=[worse_level, better_level if better else alpha],
-    )
-    if found.p_worse is not None and found.p_worse <= worse_level:
-        return replace(found, change="regressed")
-    if better and found.suspicious is not None and -mean.estimate > found.suspicious:
-        return replace(
-            found,
-            change="suspicious",
-            reason=f"better by {-mean.estimate:.3f}, more than {found.suspicious:g}: see whether "
-            f"held-out items leaked into training",
+    change: Change
+    reason = ""
+    if found["p_worse"] is not None and found["p_worse"] <= worse_level:
+        change = "regressed"
+    elif better and found["suspicious"] is not None and -mean.estimate > found["suspicious"]:
+        change = "suspicious"
+        reason = (
+            f"better by {-mean.estimate:.3f}, more than {found['suspicious']:g}: see whether held-out items leaked "
+            f"into training"
         )
-    if better:
-        return replace(found, change="improved")
-    if mean.p_at_least(margin) <= alpha:
-        return replace(found, change="unchanged")
-    more = (
-        f"the run it is compared with stopped at {found.users} {found.unit}, when its verdict was clear"
-        if found.early
-        else f"ask more {found.unit}, or allow a larger margin"
-    )
-    return replace(
-        found, change="inconclusive", reason=f"it may be worse by up to {high:.3f}; {more}"
-    )
+    elif better:
+        change = "improved"
+    elif mean.p_at_least(margin) <= alpha:
+        change = "unchanged"
+    else:
+        more = (
+            f"the run it is compared with stopped at {found['users']} {found.get('unit')}, when its verdict was clear"
+            if found.get("early")
+            else f"ask more {found.get('unit')}, or allow a larger margin"
+        )
+        change, reason = "inconclusive", f"it may be worse by up to {high:.3f}; {more}"
+    return {
+        **found,
+        "change": change,
+        "worse": mean.estimate,
+        "interval": [mean.lower(worse_level), high],
+        "levels": [worse_level, better_level if better else alpha],
+        "reason": reason,
+    }
 
 
 @dataclass(frozen=True)

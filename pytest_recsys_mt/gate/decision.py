@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
 from pytest_recsys_mt.gate.document import (
-    Changed,
     Comparison,
     Decision,
     Document,
@@ -212,47 +211,37 @@ class Gate:
         rows = grouped(document["results"], lambda row: row["model"])
         own = {model: set(map(address, rows.get(model, ()))) for model in document["models"]}
         first, *others = models = [model for model in own if own[model]] or [""]
-        if self.baseline is not None:
-            where, old = self.baseline
+        where, old = self.baseline or ("", document)
+        if self.baseline is None:
+            # A league is a model of its own, which shares no tests with its members.
+            pairs = [(model, first) for model in others if own[model] & own[first]]
+            reasons = []
+        else:
+            pairs = [(model, "") for model in models if model]
             reasons = differences(old, document)
-            judged = [model for model in models if model]
-            several = len(judged)
-            return [self._compared(document, old, each, where, reasons, several) for each in judged]
-        # A league is a model of its own, which shares no tests with its members.
-        others = [model for model in others if own[model] & own[first]]
-        return [
-            self._compared(document, document, model, "", [], len(others), first)
-            for model in others
-        ]
-
-    def _compared(
-        self,
-        new: Facts,
-        old: Facts,
-        model: str,
-        where: str,
-        reasons: Sequence[str],
-        models: int,
-        against: str = "",
-    ) -> Comparison:
-        reasons = list(reasons)
-        try:
-            against = against or counterpart(old, model)
-        except PolicyError as error:
-            reasons.append(str(error))
-        then, now = rows_of(old, against), rows_of(new, model)
-        differ = bool(where) and prompts_of(old) != prompts_of(new)
-        other = (prompts_of(old) or f"without {PROMPTS[0]}") if differ else ""
-        findings = [] if reasons else compare(then, now, self.policy, self.alpha, models)
-        return {
-            "model": model,
-            "against": f"{against} ({other})" if other else against,
-            "baseline": where,
-            "refused": reasons,
-            "counts": dict(Counter(found.change for found in findings)),
-            "bounds": bounds_of(findings, self.alpha, models),
-            "results": [cast("Changed", asdict(found)) for found in findings],
-        }
+        differ = bool(where) and prompts_of(old) != prompts_of(document)
+        other = f" ({prompts_of(old) or f'without {PROMPTS[0]}'})" if differ else ""
+        found: list[Comparison] = []
+        for model, against in pairs:
+            refused = [*reasons]
+            try:
+                against = against or counterpart(old, model)
+            except PolicyError as error:
+                refused.append(str(error))
+            then, now = rows_of(old, against), rows_of(document, model)
+            compared = [] if refused else compare(then, now, self.policy, self.alpha, len(pairs))
+            found.append(
+                {
+                    "model": model,
+                    "against": f"{against}{other}",
+                    "baseline": where,
+                    "refused": refused,
+                    "counts": dict(Counter(each["change"] for each in compared)),
+                    "bounds": bounds_of(compared, self.alpha, len(pairs)),
+                    "results": compared,
+                }
+            )
+        return found
 
     def _failures_of(
         self, comparisons: Sequence[Comparison], rows: Sequence[Row]

@@ -191,7 +191,23 @@ def vacuous_of(row: Row) -> str:
 
 
 class Changed(TypedDict):
-    """The change of one verdict; see `comparison.Finding`."""
+    """The change of one verdict since the baseline.
+
+    Attributes:
+        relation, oracle, metric: Those of the verdict.
+        worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
+        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed,
+            wholly below the margin exactly if it did not, wholly beyond the margin on the better
+            side exactly if it improved or is suspicious.
+        levels: Error rates of the lower and the upper bound; see `comparison.bounds_of`.
+        margin: How much worse is still no regression.
+        p_worse: P-value of the hypothesis that it is not worse by more than the margin.
+        p_better: P-value of the hypothesis that it is not better by more than the margin.
+        p_holm: `p_worse` after Holm's correction.
+        users: Number of users, or of questions, in both runs.
+        suspicious: A larger improvement than this is suspicious; None for no limit.
+        early: Whether the other run stopped asking before this one, when its verdict was clear.
+    """
 
     nodeid: str
     relation: str

@@ -20,7 +20,7 @@ import numpy as np
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import address, name_of_row, unknown_of
-from pytest_recsys_mt.gate.document import Document, Row
+from pytest_recsys_mt.gate.document import Document, Row, measured
 from pytest_recsys_mt.gate.policy import MARGIN
 from pytest_recsys_mt.gate.store import called
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -185,7 +185,7 @@ def can_be_monitored(row: Row) -> bool:
     return bool(
         row["per_user"]
         and row["allowed"] in PROMISES
-        and is_number(_margin(row))
+        and is_number(measured(row).limit)
         and not row.get("joint")
         and row["oracle"].partition(":")[0] != CHOSEN
     )
@@ -207,15 +207,11 @@ def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
             yield (*about, seen[about]), row
 
 
-def _margin(row: Row) -> float | None:
-    return row.get("threshold") if row.get("margin") is None else row["margin"]
-
-
 def _terms(document: Document, row: Row) -> dict[str, Any]:
     terms = {
         "similarity or score": row["oracle"],
         "promise": row["allowed"],
-        "margin": _margin(row),
+        "margin": measured(row).limit,
         "model version": row.get("fingerprint"),
         **{name: value for name, value in options_of(document).items() if name != "--recsys-users"},
     }

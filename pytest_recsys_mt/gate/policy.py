@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import difflib
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -140,50 +140,53 @@ def load(path: Path) -> Policy:
     return _Reader(str(path)).policy(data)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_NOT_NEGATIVE = (lambda value: _is_number(value) and 0 <= value < 1e9, "a number from 0")
+_PATTERN = (lambda value: isinstance(value, str) and bool(value), "a pattern, as in 'scale_*'")
+
+_ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(CHOOSERS, _PATTERN),
+    "gates": (lambda value: isinstance(value, bool), "true or false"),
+    "alpha": (lambda value: _is_number(value) and 0 < value < 0.5, "a number between 0 and 0.5"),
+    "margin": _NOT_NEGATIVE,
+    "suspicious": _NOT_NEGATIVE,
+    "vacuous": (lambda value: value in get_args(Vacuous), "'allow' or 'refuse'"),
+    "inconclusive": (lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
+}
+"""The values that a key may have, and what to say of others."""
+
+
 @dataclass(frozen=True)
 class _Reader:
     where: str
 
     def policy(self, data: Mapping[str, Any]) -> Policy:
-        self._only(data, ("gate", "known"), "the file")
+        self._values(data, ("gate", "known"), "the file")
         gate = data.get("gate", {})
         if not isinstance(gate, dict):
             raise self._wrong("gate", gate, "a table: [gate]")
-        self._only(
-            gate, ("alpha", "margin", "suspicious", "vacuous", "inconclusive", "rules"), "[gate]"
-        )
-        gate = {"margin": MARGIN, "suspicious": SUSPICIOUS, **gate}
-        return Policy(
-            inconclusive=self._word(gate, "inconclusive", ("fail", "skip"), "[gate]"),
-            alpha=self._number(gate, "alpha", "[gate]"),
-            margin=self._number(gate, "margin", "[gate]") or 0.0,
-            suspicious=self._number(gate, "suspicious", "[gate]") or 0.0,
-            vacuous=self._word(gate, "vacuous", get_args(Vacuous), "[gate]") or "allow",
-            rules=tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]"))),
-            known=tuple(map(self._known, self._tables(data, "known", "[[known]]"))),
-        )
+        keys = ("alpha", "margin", "suspicious", "vacuous", "inconclusive", "rules")
+        values = self._values(gate, keys, "[gate]")
+        values["rules"] = tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]")))
+        known = tuple(map(self._known, self._tables(data, "known", "[[known]]")))
+        return Policy(**values, known=known)
 
     def _rule(self, table: Mapping[str, Any]) -> Rule:
         entry = "[[gate.rules]]"
-        keys = (*CHOOSERS, "gates", "reason", "margin", "suspicious", "vacuous")
-        self._only(table, keys, entry)
-        gates, reason = table.get("gates", True), table.get("reason", "")
-        if not isinstance(gates, bool):
-            raise self._wrong(f"{entry} gates", gates, "true or false")
-        if not isinstance(reason, str) or not (gates or reason.strip()):
+        keys = ("gates", "reason", "margin", "suspicious", "vacuous")
+        values = self._values(table, (*CHOOSERS, *keys), entry)
+        reason = values.get("reason", "")
+        if not isinstance(reason, str) or not (values.get("gates", True) or reason.strip()):
             raise self._wrong(f"{entry} reason", reason, "a text that says why this does not gate")
-        return Rule(
-            self._choice(table, CHOOSERS, entry),
-            gates,
-            reason,
-            self._number(table, "margin", entry),
-            self._number(table, "suspicious", entry),
-            self._word(table, "vacuous", get_args(Vacuous), entry),
-        )
+        said = {name: value for name, value in values.items() if name in keys}
+        return Rule(self._choice(values, CHOOSERS, entry), **said)
 
     def _known(self, table: Mapping[str, Any]) -> Known:
         entry = "[[known]]"
-        self._only(table, (*BEFORE_A_RUN, "until", "reason"), entry)
+        self._values(table, (*BEFORE_A_RUN, "until", "reason"), entry)
         until, reason = table.get("until"), table.get("reason")
         if isinstance(until, datetime.datetime) or not isinstance(until, datetime.date):
             raise self._wrong(f"{entry} until", until, "the last day, as in until = 2027-01-31")
@@ -193,9 +196,6 @@ class _Reader:
 
     def _choice(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> Choice:
         patterns = {name: table[name] for name in names if name in table}
-        for name, pattern in patterns.items():
-            if not isinstance(pattern, str) or not pattern:
-                raise self._wrong(f"{entry} {name}", pattern, "a pattern, as in 'scale_*'")
         if not patterns:
             raise PolicyError(
                 f"{self.where}: an entry of {entry} does not say what it applies to; give one or more "
@@ -209,24 +209,8 @@ class _Reader:
             raise self._wrong(name, tables, f"written as {entry}, once for each")
         return tables
 
-    def _word(self, table: Mapping[str, Any], name: str, valid: tuple[str, ...], entry: str) -> Any:
-        word = table.get(name)
-        if word not in (None, *valid):
-            raise self._wrong(f"{entry} {name}", word, " or ".join(map(repr, valid)))
-        return word
-
-    def _number(self, table: Mapping[str, Any], name: str, entry: str) -> float | None:
-        value = table.get(name)
-        if value is None:
-            return None
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        most = 0.5 if name == "alpha" else 1e9
-        if not number or not 0 <= value < most or (name == "alpha" and value == 0):
-            allowed = "between 0 and 0.5" if name == "alpha" else "from 0"
-            raise self._wrong(f"{entry} {name}", value, f"a number {allowed}")
-        return float(value)
-
-    def _only(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> None:
+    def _values(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> dict[str, Any]:
+        """The values of a table that has only these keys, each as it may be."""
         for key in table:
             if key not in names:
                 near = difflib.get_close_matches(key, names, 1)
@@ -234,6 +218,14 @@ class _Reader:
                 raise PolicyError(
                     f"{self.where}: {entry} has no {key!r}; it has {', '.join(names)}{hint}"
                 )
+        values = dict(table)
+        for name in filter(_ALLOWED.__contains__, table):
+            fits, allowed = _ALLOWED[name]
+            if not fits(values[name]):
+                raise self._wrong(f"{entry} {name}", values[name], allowed)
+            if _is_number(values[name]):
+                values[name] = float(values[name])
+        return values
 
     def _wrong(self, what: str, value: object, allowed: str) -> PolicyError:
         return PolicyError(f"{self.where}: {what} is {value!r}; it must be {allowed}")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
+import platform
 import re
+import time
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
-from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.engine.settings import RECORDED, Settings
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
 from pytest_recsys_mt.gate.comparison import addresses
@@ -35,7 +39,6 @@ from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.answers import taken_from, write_answers
 from pytest_recsys_mt.report.asked import asked_of, shrunk_of
-from pytest_recsys_mt.report.provenance import environment, settings_of, time_since
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.requests import EntryKind
 from pytest_recsys_mt.sanitize import plain
@@ -50,6 +53,14 @@ NOT_FINITE = "not_finite"
 """Where the details of a row say which of its numbers were none."""
 _NAMED = 5
 """How many numbers that are none a reason names."""
+
+PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
+"""Packages whose versions may affect answers or numbers."""
+
+PAST = "whole"
+"""What counts as the past of a user: all interactions in the training data, shown in a request or
+not. An answer to an open question should name none of them, and an answer's popularity is compared
+with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
 
 WITH_REQUESTS = 3
 """How many examples of a verdict have their requests in the record: the worst."""
@@ -289,6 +300,44 @@ class Record:
         with written_to(path, 0o644) as stream:
             stream.writelines(lines_of(document))
         write_answers(path, document, self.answers)
+
+
+def settings_of(settings: Settings) -> dict[str, object]:
+    """The settings that answers or verdicts depend on: no paths, no secrets."""
+    return {
+        **dataclasses.asdict(settings.design),
+        **{name: _plain(getattr(settings, name)) for name in RECORDED},
+        "prompt": settings.prompt or settings.design.prompt,
+        "past": PAST,
+    }
+
+
+def _plain(value: object) -> object:
+    """What a setting says is recorded of it, such as the digest of a file; else itself, as JSON gives it back."""
+    plain = getattr(value, "recorded", value)
+    return list(plain) if isinstance(plain, tuple) else plain
+
+
+def environment() -> dict[str, str]:
+    """The interpreter, the machine, and the installed versions of `PACKAGES`."""
+    found = {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def time_since(started: float) -> dict[str, object]:
+    """When a run began, in UTC, and how long it took: the only part of a record that differs in a
+    second run.
+    """
+    begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
+    return {"started": begun.isoformat(), "seconds": round(max(0.0, time.time() - started), 1)}
 
 
 UNREAD_SHOWN = 3

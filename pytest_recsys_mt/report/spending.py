@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
@@ -14,72 +15,61 @@ from pytest_recsys_mt.gate.document import Calls, grouped
 
 TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
 
-_BESIDE = [PURPOSES.index(purpose) for purpose in BESIDE]
-
 Sums = dict[str, Any]
 """The fields of `CallCounts`."""
 
 
-@dataclass
-class _Row:
-    """One row of the bill: all facts on its calls, its attempts, and their purpose if it is one of `BESIDE`."""
-
-    calls: list[list[CallFact]]
-    attempts: list[CallFact]
-    purpose: str = ""
-
-    def sums(self) -> Sums:
-        results = [facts[-1] for facts in self.calls]
-        counted = [] if self.purpose else [each for each in results if not each.again]
-        states = [result.state for result in counted]
-        failed = [fact.at_most for fact in self.attempts if fact.state == "failed"]
-        return {
-            "cached": states.count("cached"),
-            "made": states.count("made"),
-            "failed": states.count("failed"),
-            "failed_at_first": sum(
-                facts[-1].state == "made" and len(facts) > 1 for facts in self.calls
-            ),
-            "attempts": len(self.attempts),
-            "retries": sum(len(_sent(facts)[1:]) for facts in self.calls),
-            **{name: sum(getattr(fact, name) for fact in self.attempts) for name in TOKENS},
-            "usd": _total(fact.usd for fact in self.attempts),
-            "usd_at_most": _total(fact.at_most for fact in self.attempts),
-            "failed_usd_at_most": _total(failed),
-            "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in self.calls),
-            "cut_off": sum(result.cut_off for result in results),
-            "cut_off_usd": _total(result.usd for result in results if result.cut_off),
-            "searched": len(results) if self.purpose == SEARCH else 0,
-            "controls": len(results) if self.purpose == CONTROL else 0,
-            "again": sum(result.again and result.state != "cached" for result in results),
-        }
+def _sums(calls: Sequence[Sequence[CallFact]], attempts: Sequence[CallFact], purpose: str) -> Sums:
+    """The sums of one row of the bill, of all facts on its calls, and of its attempts."""
+    results = [facts[-1] for facts in calls]
+    states = [each.state for each in results if purpose not in BESIDE and not each.again]
+    failed = [fact.at_most for fact in attempts if fact.state == "failed"]
+    return {
+        "cached": states.count("cached"),
+        "made": states.count("made"),
+        "failed": states.count("failed"),
+        "failed_at_first": sum(facts[-1].state == "made" and len(facts) > 1 for facts in calls),
+        "attempts": len(attempts),
+        "retries": sum(len(_sent(facts)[1:]) for facts in calls),
+        **{name: sum(getattr(fact, name) for fact in attempts) for name in TOKENS},
+        "usd": _total(fact.usd for fact in attempts),
+        "usd_at_most": _total(fact.at_most for fact in attempts),
+        "failed_usd_at_most": _total(failed),
+        "unknown_cost": sum(any(fact.usd is None for fact in facts) for facts in calls),
+        "cut_off": sum(result.cut_off for result in results),
+        "cut_off_usd": _total(result.usd for result in results if result.cut_off),
+        "searched": len(results) if purpose == SEARCH else 0,
+        "controls": len(results) if purpose == CONTROL else 0,
+        "again": sum(result.again and result.state != "cached" for result in results),
+    }
 
 
 def spent(
     facts: Mapping[str, Sequence[Counted]], causes: Mapping[str, Cause], planned: Iterable[str]
 ) -> Calls:
     """The calls of a run by their keys, each in the row of its cause; further attempts at one count as ``retry``."""
-    known = {key: of_one_call(each) for key, each in facts.items()}
-    found: dict[tuple[str, str, int], _Row] = {}
-    for key, each in known.items():
+    calls: defaultdict[tuple[str, str, int], list[list[CallFact]]] = defaultdict(list)
+    attempts: defaultdict[tuple[str, str, int], list[CallFact]] = defaultdict(list)
+    own = set(planned)
+    for key, each in facts.items():
         _, purpose, suite, model = causes[key]
-        beside = PURPOSES[purpose] if purpose in _BESIDE else ""
-        row = found.setdefault((suite, model, purpose), _Row([], [], beside))
-        row.calls.append(each)
-        row.attempts += _sent(each)[:1]
-        if retries := _sent(each)[1:]:
-            retry = (suite, model, PURPOSES.index("retry"))
-            found.setdefault(retry, _Row([], [])).attempts += retries
+        known = of_one_call(each)
+        calls[suite, model, purpose].append(known)
+        attempts[suite, model, purpose] += _sent(known)[:1]
+        if retries := _sent(known)[1:]:
+            attempts[suite, model, PURPOSES.index("retry")] += retries
+        if not known[-1].again and PURPOSES[purpose] not in BESIDE:
+            own.add(key)
     rows = [
-        {"suite": suite, "model": model, "purpose": PURPOSES[purpose], **row.sums()}
-        for (suite, model, purpose), row in sorted(found.items(), key=lambda each: each[0])
+        {
+            "suite": suite,
+            "model": model,
+            "purpose": PURPOSES[purpose],
+            **_sums(calls[suite, model, purpose], sent, PURPOSES[purpose]),
+        }
+        for (suite, model, purpose), sent in sorted(attempts.items(), key=lambda each: each[0])
     ]
-    own = {
-        key
-        for key, each in known.items()
-        if not each[-1].again and causes[key].purpose not in _BESIDE
-    }
-    return cast("Calls", {"planned": len(own.union(planned)), **summed(rows), "by": rows})
+    return cast("Calls", {"planned": len(own), **summed(rows), "by": rows})
 
 
 def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
@@ -89,7 +79,7 @@ def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
         name: _total(row[name] for row in known)
         if "usd" in name
         else sum(row.get(name, 0) for row in known)  # earlier records lack some
-        for name in _Row([], []).sums()
+        for name in _sums([], [], "")
     }
 
 

@@ -17,7 +17,6 @@ from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.redaction import carries_key, shown
 from pytest_recsys_mt.requests import Recommender
-from pytest_recsys_mt.starter import texts
 from pytest_recsys_mt.starter.configuration import Configuration, existing, ini_lines
 
 __all__ = ["Start", "begin"]
@@ -26,6 +25,33 @@ OUTPUTS = "--junitxml=junit.xml --recsys-json=recsys.json"
 
 PAID = {"recsys_users": "60", "recsys_max_calls": "500"}
 """What a project begins with whose recommender may cost money by the call."""
+
+
+CI = {
+    "github": ".github/workflows/recsys.yml",
+    "gitlab": ".gitlab-ci.yml",
+    "jenkins": "Jenkinsfile",
+}
+"""The file of each system; its template has the system's name."""
+
+SECRETS = {
+    "github": "        env:\n          {name}: ${{{{ secrets.{name} }}}}\n",
+    "gitlab": "  # Settings > CI/CD > Variables gives the job {name}.\n",
+    "jenkins": "  environment {{ {name} = credentials('{name}') }}\n",
+}
+"""How the job of each system gets a key."""
+
+OWN = {
+    "github": "      # - run: pip install -r requirements.txt  # what your recommender needs\n",
+    "gitlab": "    # - pip install -r requirements.txt  # what your recommender needs\n",
+    "jenkins": "        // sh '.venv/bin/pip install -r requirements.txt'  // what your recommender needs\n",
+}
+"""The line of each system for what a recommender needs, where the project does not say so yet."""
+
+
+def template(name: str) -> str:
+    """The text of a file, with braces around what `str.format` fills in."""
+    return (Path(__file__).parent / "templates" / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -80,24 +106,24 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         given = (f"--{name.replace('_', '-')}={value}" for name, value in needed.items())
         command = shlex.join(["pytest", *given])
         files = {
-            "recsys.toml": texts.template("policy"),
+            "recsys.toml": template("policy"),
             "test_recsys.py": _first_test(spec, reads_text),
         }
         # It only shows how to make a recommender by a fixture.
         if not (folder / "conftest.py").exists():
-            files["conftest.py"] = texts.template("conftest")
+            files["conftest.py"] = template("conftest")
         if not configuration:
-            files["pytest.ini"] = texts.template("ini").format(lines="\n".join(ini_lines(settings)))
+            files["pytest.ini"] = template("ini").format(lines="\n".join(ini_lines(settings)))
         if ci != "none":
-            secret = texts.SECRETS[ci].format(name=variable) if variable else ""
+            secret = SECRETS[ci].format(name=variable) if variable else ""
             run = f"{command} {OUTPUTS}"
             if ci == "jenkins":
                 run = run.replace("\\", "\\\\").replace("'", "\\'")
             elif configuration:
                 run = ">-\n" + " " * 10 + run
-            files[texts.CI[ci]] = texts.template(ci).format(
+            files[CI[ci]] = template(ci).format(
                 package=" ".join((*own, _package(spec))),
-                own="" if own else texts.OWN[ci],
+                own="" if own else OWN[ci],
                 command=run,
                 environment=secret,
             )
@@ -153,7 +179,7 @@ def _first_test(spec: str, reads_text: bool) -> str:
         else ("scale_ratings", "scale_ratings(2)", "rating_scale_is_irrelevant", "Stars from 2 to 10 say the same as stars from 1 to 5.", "0.05")
     )  # fmt: skip
     model = spec.replace("\\", "/").replace('"', "'")
-    return texts.template("test").format(
+    return template("test").format(
         model=model, relation=relation, call=call, name=name, promise=promise, margin=margin
     )
 

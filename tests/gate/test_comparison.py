@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.gate.comparison import (
-    Finding,
     _unknown,
     address,
     bounds_of,
     compare,
     unknown_of,
 )
+from pytest_recsys_mt.gate.document import Changed
 from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
 
 USERS = [f"u{number:03}" for number in range(100)]
@@ -38,7 +38,7 @@ def metric(values: Any, **more: Any) -> Any:
     return row(values, "at least", metric="ndcg@10", reach=[0.0, 1.0], **more)
 
 
-def one(old: Any, new: Any, policy: Policy | None = None, alpha: float = 0.05) -> Finding:
+def one(old: Any, new: Any, policy: Policy | None = None, alpha: float = 0.05) -> Changed:
     (found,) = compare([old], [new], policy or Policy(), alpha)
     return found
 
@@ -68,24 +68,24 @@ def test_the_change_is_told_in_the_direction_of_the_promise(
     old: Any, new: Any, change: str
 ) -> None:
     found = one(old, new)
-    assert found.change == change
-    assert found.interval is not None
-    assert found.worse is not None
-    assert found.interval[0] <= found.worse <= found.interval[1]
+    assert found["change"] == change
+    assert found["interval"] is not None
+    assert found["worse"] is not None
+    assert found["interval"][0] <= found["worse"] <= found["interval"][1]
     if change in ("inconclusive", "suspicious"):
-        assert found.reason
+        assert found["reason"]
 
 
-def read_off(found: Finding) -> str:
+def read_off(found: Changed) -> str:
     """The word that the bounds alone say."""
-    assert found.interval is not None
-    assert found.margin is not None
-    low, high = found.interval
-    if low > found.margin:
+    assert found["interval"] is not None
+    assert found["margin"] is not None
+    low, high = found["interval"]
+    if low > found["margin"]:
         return "regressed"
-    if high < -found.margin:
+    if high < -found["margin"]:
         return "improved"
-    return "unchanged" if high < found.margin else "inconclusive"
+    return "unchanged" if high < found["margin"] else "inconclusive"
 
 
 @pytest.mark.parametrize("users", [100, 200])
@@ -104,10 +104,10 @@ def test_the_bounds_shown_are_those_that_decide(allowed: str, users: int) -> Non
             olds.append(row(old, allowed, f"r{number}"))
             news.append(row(np.clip(old + change, -1, 1), allowed, f"r{number}"))
         for found in compare(olds, news, Policy(), 0.05):
-            assert found.change == read_off(found), found
-            assert found.levels is not None
-            assert found.levels[0] <= 0.05
-            words.add(found.change)
+            assert found["change"] == read_off(found), found
+            assert found["levels"] is not None
+            assert found["levels"][0] <= 0.05
+            words.add(found["change"])
     assert words >= {"regressed", "improved", "inconclusive", "unchanged"}
 
 
@@ -119,7 +119,7 @@ def test_pseudo_values_of_an_aggregate_are_compared_as_they_are() -> None:
         for each in (values, values * 0.6)
     )
     found = one(old, new)
-    assert found.worse == pytest.approx(values.mean() * 0.4)
+    assert found["worse"] == pytest.approx(values.mean() * 0.4)
 
 
 def test_a_shift_of_all_values_is_one_change_whatever_the_last_digits() -> None:
@@ -129,14 +129,14 @@ def test_a_shift_of_all_values_is_one_change_whatever_the_last_digits() -> None:
     new[:4] += 0.3
     rounded = [np.array([float(f"{value:.6g}") for value in values]) for values in (old, new)]
     exact, kept = one(row(old), row(new)), one(row(rounded[0]), row(rounded[1]))
-    assert kept.interval == pytest.approx(exact.interval, abs=2e-3)
+    assert kept["interval"] == pytest.approx(exact["interval"], abs=2e-3)
     flat = one(row(old * 0), row(np.where(np.arange(100) < 4, 0.3123456789, 0.0123456789)))
-    assert kept.interval == pytest.approx(flat.interval, abs=2e-3)
+    assert kept["interval"] == pytest.approx(flat["interval"], abs=2e-3)
 
 
 def test_equal_values_are_unchanged_without_an_inference() -> None:
     found = one(row(noise(1)), row(noise(1)))
-    assert (found.change, found.worse, found.p_worse) == ("unchanged", 0.0, None)
+    assert (found["change"], found["worse"], found["p_worse"]) == ("unchanged", 0.0, None)
 
 
 @pytest.mark.parametrize("allowed", ["at most", "within"])
@@ -150,7 +150,7 @@ def test_what_is_worse_by_the_margin_is_called_regressed_at_most_as_often_as_dec
     for seed in range(200):
         old = row(noise(2 * seed) + 0.3, allowed)
         new = row(noise(2 * seed + 1) + 0.4, allowed)
-        called += one(old, new).change == "regressed"
+        called += one(old, new)["change"] == "regressed"
     assert called <= 20
 
 
@@ -164,18 +164,18 @@ def test_any_of_many_is_called_regressed_at_most_as_often_as_declared() -> None:
             olds.append(row(np.zeros(len(USERS)), name=f"r{number}"))
             news.append(row(np.clip(change, -1, 1), name=f"r{number}"))
         found = compare(olds, news, Policy(), 0.05)
-        called += any(each.change == "regressed" for each in found)
+        called += any(each["change"] == "regressed" for each in found)
     assert called <= 9  # 0.05 of 60 is 3; more than 9 would come by chance once in a thousand times
 
 
 def test_several_models_share_the_declared_rate() -> None:
     old, new = row(noise(0) + 0.3), row(noise(1) + 0.5)
     (alone,), (one_of_five,) = (compare([old], [new], Policy(), 0.05, models) for models in (1, 5))
-    assert alone.p_worse is not None
-    assert one_of_five.p_holm == min(1.0, 5 * alone.p_worse)
-    assert one_of_five.levels is not None
-    assert one_of_five.levels[0] == pytest.approx(0.01)
-    assert (alone.change, one_of_five.change) == ("regressed", "inconclusive")
+    assert alone["p_worse"] is not None
+    assert one_of_five["p_holm"] == min(1.0, 5 * alone["p_worse"])
+    assert one_of_five["levels"] is not None
+    assert one_of_five["levels"][0] == pytest.approx(0.01)
+    assert (alone["change"], one_of_five["change"]) == ("regressed", "inconclusive")
     assert "over 5 models and 1 verdicts" in bounds_of([one_of_five], 0.05, 5)
 
 
@@ -183,7 +183,7 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
     old, new = row(noise(1)), row(noise(1))
     new["per_user"] = dict(reversed(new["per_user"].items()))
     new["per_user"]["somebody else"] = 0.9
-    assert (one(old, new).change, one(old, new).users) == ("unchanged", 100)
+    assert (one(old, new)["change"], one(old, new)["users"]) == ("unchanged", 100)
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_users_are_paired_by_name_whatever_their_order() -> None:
 )
 def test_what_cannot_be_compared_is_ungated_with_the_reason(old: Any, new: Any, told: str) -> None:
     (found,) = compare([] if old is None else [old], [new], Policy(), 0.05)
-    assert found.change == "ungated"
-    assert found.reason.startswith(told)
+    assert found["change"] == "ungated"
+    assert found["reason"].startswith(told)
 
 
 def test_an_aggregate_of_other_users_is_not_compared() -> None:
@@ -227,19 +227,19 @@ def test_an_aggregate_of_other_users_is_not_compared() -> None:
     whole = metric(np.full(100, 0.4), joint=True)
     half = metric(np.full(50, 0.2), joint=True)
     found = one(whole, half)
-    assert found.change == "ungated"
-    assert "100 then, 50 now, 50 of them the same" in found.reason
-    assert one(whole, whole).change == "unchanged"
+    assert found["change"] == "ungated"
+    assert "100 then, 50 now, 50 of them the same" in found["reason"]
+    assert one(whole, whole)["change"] == "unchanged"
 
 
 def test_a_rule_sets_margins_and_takes_rows_out() -> None:
     old, new = row(noise(1)), row(noise(1) + 0.3)
     choice = Choice({"relation": "r"})
-    assert one(old, new, Policy(rules=(Rule(choice, margin=0.5),))).change == "unchanged"
+    assert one(old, new, Policy(rules=(Rule(choice, margin=0.5),)))["change"] == "unchanged"
     out = one(old, new, Policy(rules=(Rule(choice, gates=False, reason="not promised"),)))
-    assert (out.change, out.reason) == ("ungated", "recsys.toml: not promised")
+    assert (out["change"], out["reason"]) == ("ungated", "recsys.toml: not promised")
     believed = Policy(rules=(Rule(Choice({"metric": "ndcg@*"}), suspicious=0.5),))
-    assert one(metric(noise(1) + 0.4), metric(noise(2) + 0.75), believed).change == "improved"
+    assert one(metric(noise(1) + 0.4), metric(noise(2) + 0.75), believed)["change"] == "improved"
 
 
 @pytest.mark.parametrize(
@@ -274,10 +274,10 @@ def test_what_could_not_be_read_neither_regresses_nor_stays() -> None:
     for lost, change in ((1, "unchanged"), (20, "inconclusive"), (60, "inconclusive")):
         for old, new in ((metric(good), partly(good, lost)), (partly(good, lost), metric(good))):
             found = one(old, new)
-            assert (found.change, found.users) == (change, 100 - lost), found
-    assert one(metric(good), partly(worse, 3)).change == "regressed"
-    assert one(metric(good), partly(slightly, 0)).change == "regressed"
-    assert one(metric(good), partly(slightly, 20)).change == "inconclusive"
+            assert (found["change"], found["users"]) == (change, 100 - lost), found
+    assert one(metric(good), partly(worse, 3))["change"] == "regressed"
+    assert one(metric(good), partly(slightly, 0))["change"] == "regressed"
+    assert one(metric(good), partly(slightly, 20))["change"] == "inconclusive"
 
 
 def test_users_stand_where_they_were_drawn() -> None:

@@ -321,12 +321,12 @@ def test_a_name_reaches_the_shell_of_ci_as_it_is(ci: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("ci", ["github", "gitlab", "jenkins"])
 def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
-    from pytest_recsys_mt.starter import texts
+    from pytest_recsys_mt.starter import CI
 
     def installed(where: str) -> list[str]:
         Path(where).mkdir(exist_ok=True)
         assert main(["init", "itemknn", where, "--ci", ci]) == 0
-        lines = (Path(where) / texts.CI[ci]).read_text().splitlines()
+        lines = (Path(where) / CI[ci]).read_text().splitlines()
         return [line.strip(" -") for line in lines if "pip install" in line]
 
     assert sum(line.startswith(("#", "//")) for line in installed("plain")) == 1

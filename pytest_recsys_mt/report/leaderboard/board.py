@@ -248,10 +248,12 @@ def _ahead(
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
         for (key, _), found in zip(keyed(rows[other]), findings, strict=True):
-            if found.worse is None:
+            if found["worse"] is None:
                 continue
             # Without p-values, each user has the same value of both.
-            p_worse, p_better = (1.0 if p is None else p for p in (found.p_worse, found.p_better))
+            p_worse, p_better = (
+                1.0 if p is None else p for p in (found["p_worse"], found["p_better"])
+            )
             claims += [(p_worse, key, one, other), (p_better, key, other, one)]
     ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
     for p, (_, key, better, worse) in zip(holm([p for p, *_ in claims]), claims, strict=True):
@@ -338,9 +340,7 @@ def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spe
     ]
     costs = [each["usd"] for each in calls]
     figures: list[Mapping[str, Any]] = [
-        each
-        for row in rows
-        if "missed_rate" in (each := (row.get("details") or {}).get("figures") or {})
+        each for row in rows if "missed_rate" in (each := detail_of(row, "figures") or {})
     ]
     asked = sum(int(each.get("questions", 0)) for each in figures)
     missed = sum(float(each["missed_rate"]) * int(each.get("questions", 0)) for each in figures)

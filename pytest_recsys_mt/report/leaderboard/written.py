@@ -43,8 +43,10 @@ def _letter(place: int) -> str:
     return (_letter(before - 1) if before else "") + chr(ord("a") + own)
 
 
-def number(value: float) -> str:
-    """A value with three decimals, or with three digits where it is large."""
+def number(value: float | None) -> str:
+    """A value with three decimals, or with three digits where it is large; a dash for none."""
+    if value is None:
+        return NONE
     return f"{value:.3f}" if abs(value) < 100 else f"{value:.4g}"
 
 
@@ -78,8 +80,8 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
         cells = [
             [
                 *(written(line.cells.get(model), letters, marks) for model in board.models),
-                *(_number(line.published.get(name)) for name in printed),
-                *(_number(line.baselines.get(name)) for name in simple),
+                *(number(line.published.get(name)) for name in printed),
+                *(number(line.baselines.get(name)) for name in simple),
             ]
             for line in lines
         ]
@@ -98,10 +100,6 @@ def sheets(board: Board, marks: Marks, *, models_as_rows: bool) -> list[Sheet]:
     if board.compared:
         found.append(_ahead(board, marks))
     return [*found, _spent(board, marks)]
-
-
-def _number(value: float | None) -> str:
-    return NONE if value is None else number(value)
 
 
 def _ahead(board: Board, marks: Marks) -> Sheet:

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
-from pytest_recsys_mt.gate.document import Document, Row
-from pytest_recsys_mt.report.leaderboard.written import (
-    Sheet,
-    in_csv,
-    in_latex,
-    latex_table,
-)
+from pytest_recsys_mt.gate.document import Document, Row, grouped
+from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.report.leaderboard.written import NONE, Sheet, in_csv, in_latex, latex_table
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
-from pytest_recsys_mt.report.paper_tables.declared import tables_of
-from pytest_recsys_mt.report.paper_tables.filling import Filled, agreements, filled
+from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
 from pytest_recsys_mt.sanitize import one_line
+
+Values = list[tuple[float, float | None]]
+"""The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A table with the values of a run: a cell for each column, by the names of the lines."""
+
+    table: Table
+    values: Mapping[str, Sequence[Values]]
+
+    @property
+    def lines(self) -> dict[str, list[str]]:
+        """The cells as texts."""
+        columns = self.table.columns
+        return {
+            name: [
+                _cell(found, self.table, column)
+                for found, column in zip(cells, columns, strict=True)
+            ]
+            for name, cells in self.values.items()
+        }
 
 
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
@@ -72,25 +93,118 @@ def _about(document: Document) -> dict[str, object]:
     }
 
 
+def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
+    """A table with the values of some rows of records; None if none of them is of the table."""
+    values: dict[str, list[Values]] = {}
+    for model, own in grouped(rows, lambda row: row["model"]).items():
+        for line in table.rows:
+            name = line.name.format(model=model)
+            cells = [_values(table, line, column, own, name) for column in table.columns]
+            if any(cells):
+                values[name] = cells
+    return Filled(table, values) if values else None
+
+
+def _values(
+    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
+) -> Values:
+    found: dict[object, tuple[float, float | None]] = {}
+    for row in rows:
+        if not (_selects(line, row) and _selects(column, row)):
+            continue
+        usual = "value" if row.get("metric") else "estimate"
+        value = _figure(row, column.value or line.value or usual)
+        if value is None:
+            continue
+        spread = _figure(row, column.spread or line.spread)
+        part = row["details"].get(table.over) if table.over else None
+        if part in found:
+            again = f" twice for {table.over} {part!r}" if table.over else " twice"
+            raise DataError(
+                f"{table.title}: {column.name!r} of {name!r} stands in the records{again}; give records of "
+                f"one run each"
+            )
+        found[part] = (
+            column.times * value + column.plus,
+            None if spread is None else column.times * spread,
+        )
+    return list(found.values())
+
+
+def _selects(wanted: Selected, row: Row) -> bool:
+    function = parts_of(row["nodeid"]).function
+    metric = row.get("metric") or row["oracle"]
+    return (
+        wanted.test in ("", function)
+        and wanted.metric in ("", metric)
+        and wanted.relation in ("", row["relation"])
+        and all(row["details"].get(name) == value for name, value in wanted.where.items())
+    )
+
+
+def _figure(row: Row, path: str) -> float | None:
+    """A figure of a row; of numbers by user their standard deviation."""
+    found: object = row if path else None
+    for key in path.split("/"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, Mapping):
+        numbers = [each for each in found.values() if isinstance(each, int | float)]
+        return statistics.stdev(numbers) if len(numbers) > 1 else None
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def _cell(found: Values, table: Table, column: Selected) -> str:
+    if not found:
+        return NONE
+    values = [value for value, _ in found]
+    told = f"{statistics.fmean(values):.{column.digits}f}"
+    if re.fullmatch(r"-0\.?0*", told):
+        told = told[1:]
+    spread = found[0][1] if len(found) == 1 else None
+    if table.spread and len(found) > 1:
+        spread = statistics.stdev(values)
+        if table.spread == "standard error":
+            spread /= len(values) ** 0.5
+    return told if spread is None else f"{told} ± {spread:.{column.digits}f}"
+
+
+def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
+    """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks.
+
+    Columns without a value in some line are left out; fewer than three lines say nothing.
+    """
+    from scipy.stats import kendalltau
+
+    whole: dict[str, list[float]] = {}
+    for place, column in enumerate(found.table.columns):
+        cells = [each[place] for each in found.values.values()]
+        if column.name in found.table.kendall and all(cells):
+            means = [statistics.fmean(value for value, _ in cell) for cell in cells]
+            whole[text(column.name)] = means
+    if len(found.values) < 3 or len(whole) < 2:
+        return
+    rows = [
+        [name, *(f"{kendalltau(one, other)[0]:.2f}" for other in whole.values())]
+        for name, one in whole.items()
+    ]
+    title = f"Kendall's tau of these metrics over {len(found.values)} lines"
+    yield Sheet(text(title), ["", *whole], rows)
+
+
 def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
     table = found.table
     rows = [[text(name), *map(text, cells)] for name, cells in found.lines.items()]
     rows += [[f"{text(name)} †", *map(text, cells)] for name, cells in table.printed.items()]
     columns = ["", *(text(column.name) for column in table.columns)]
-    sheets = [Sheet(text(table.title), columns, rows)]
-    names, taus = agreements(found)
-    if names:
-        rows = [[text(name), *row] for name, row in zip(names, taus, strict=True)]
-        title = f"Kendall's tau of these metrics over {len(found.means)} lines"
-        sheets.append(Sheet(text(title), ["", *map(text, names)], rows))
-    return sheets
+    return [Sheet(text(table.title), columns, rows), *_agreements(found, text)]
 
 
 def _notes(found: Filled, data: str) -> list[str]:
     table = found.table
     notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
-    if found.times is not None:
-        few, many = found.times
+    if table.over:
+        counts = [len(cell) for cells in found.values.values() for cell in cells if cell]
+        few, many = min(counts), max(counts)
         each = f"{many}" if few == many else f"{few} to {many}"
         behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
         notes.append(f"Means over {each} values of {table.over!r}{behind}.")

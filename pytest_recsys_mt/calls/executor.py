@@ -142,8 +142,8 @@ class Executor:
                 self._begin(subject, sent)
                 unasked = self._put(subject, sent, ask, then)
                 again = [call for call in sent if "error" in (self._answers.get(call.key) or {})]
-                # If all failed, the endpoint or the object is at fault: a repeat does not help.
-                if len(again) < len(sent):
+                # If all of several failed, the endpoint or the object is at fault: a repeat does not help.
+                if len(again) < max(2, len(sent)):
                     unasked = self._put(subject, again, ask) or unasked
         self._kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]

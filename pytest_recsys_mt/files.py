@@ -116,11 +116,14 @@ def _mistyped(given: str, name: str) -> bool:
 @contextlib.contextmanager
 def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     """A stream into what a user names: a file is replaced as by `written_whole`, also through a link; a
-    device, a pipe and an open stream such as ``/dev/stdout`` are written to.
+    device, a pipe and an open stream such as ``/dev/stdout`` are written to; ``-`` is standard output.
 
     Raises:
         OSError: As `is_replaced`, or if it cannot be written.
     """
+    if str(path) == "-":
+        yield sys.stdout
+        return
     if is_replaced(path):
         with written_whole(Path(os.path.realpath(path)), mode) as stream:
             yield stream

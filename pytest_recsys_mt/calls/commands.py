@@ -34,7 +34,8 @@ def export_answers(given: argparse.Namespace) -> int:
 
     with closing(_open(given)) as cache:
         count = write_answers(cache, given.file, given.model)
-    print(f"{count:,} answers written to {given.file}")
+    told = sys.stderr if str(given.file) == "-" else sys.stdout  # the other one has the answers
+    print(f"{count:,} answers written to {given.file}", file=told)
     return 0
 
 

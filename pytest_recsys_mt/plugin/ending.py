@@ -46,8 +46,8 @@ def begin_record(config: pytest.Config) -> None:
     Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
     """
     settings, path = config.stash[SETTINGS], config.stash[SETTINGS].json
-    if path is None or settings.plan or not is_replaced(path) or not _asked_for(config):
-        return  # an option of the ini file writes a record only where something was judged
+    if path is None or settings.plan or not is_replaced(path):
+        return
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(
@@ -78,6 +78,11 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     results, again = results_of(reported.tests), config.stash[AGAIN]
     wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
     if not judged and not wanting and not _asked_for(config):
+        begun = config.invocation_params.dir / (settings.json or "")
+        if never_ended(
+            begun
+        ):  # an option of the ini file writes a record only where something was judged
+            begun.unlink()
         return
     record = config.stash[RECORD] = finish(
         config,

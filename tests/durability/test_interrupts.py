@@ -122,3 +122,12 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
     _, output = project.run(model="leaves.py:Leaves")
     assert "the run before that was to write this record never ended" in output
     assert project.found()["gate"]["incomplete"] == []
+
+    project.record.unlink()
+    (tmp_path / "stays").unlink()
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --recsys-json=record.json\n")
+    command = [sys.executable, "-m", "pytest", "--recsys-model=leaves.py:Leaves"]
+    assert (
+        subprocess.run(command, cwd=tmp_path, env=project.environment, check=False).returncode == 0
+    )
+    assert project.found()["gate"]["status"] == "failed", "wherever the option stands"

@@ -55,6 +55,9 @@ def test_rows_that_are_not_utf8_stop_no_command(
     folder, whole, file = tmp_path / "cache", tmp_path / "whole.jsonl", tmp_path / "rest.jsonl"
     fill(folder)
     assert run("cache", "export", whole, "--cache", folder) == 0
+    capsys.readouterr()
+    assert run("cache", "export", "-", "--cache", folder) == 0
+    assert tuple(capsys.readouterr()) == (whole.read_text(), "5 answers written to -\n")
     damage(folder, 2)
     assert run("cache", "stats", "--cache", folder) == 0
     assert "2 rows are damaged" in capsys.readouterr().out

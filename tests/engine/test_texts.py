@@ -56,7 +56,9 @@ def test_equal_prompts_are_put_once_and_kept(project: pytest.Pytester) -> None:
     assert len(set(asked)) == 3, "each with a seed of its own"
     assert record_of(project.path / "record.json")["calls"]["failed"] == 1
     project.runpytest_inprocess(*arguments).assert_outcomes(passed=1)
-    assert len((project.path / "asked.log").read_text().split()) == 6, "the failed one anew, and once more"
+    assert len((project.path / "asked.log").read_text().split()) == 6, (
+        "the failed one anew, and once more"
+    )
 
 
 def test_a_recommender_that_reads_no_text_skips_the_test_with_a_row(

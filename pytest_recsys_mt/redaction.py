@@ -16,6 +16,9 @@ from urllib.parse import quote, unquote, urlsplit
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
 """Environment variables: a key, and the complete value of a header ``Authorization``."""
 
+HEADERS = "OPENAI_CUSTOM_HEADERS"
+"""That of further headers, ``Name: value``, one a line, which the OpenAI client reads."""
+
 ADDRESSES = ("OPENAI_BASE_URL", "RECSYS_HTTP_ORIGIN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 """Those of addresses, proxies in either case: what stands in one beside host, port and path may be a key."""
 
@@ -77,7 +80,7 @@ def redact(text: str) -> str:
 
 def redact_bytes(data: bytes) -> bytes:
     """As `redact`, for bytes that may not be text."""
-    for variable in (KEY, AUTHORIZATION):
+    for variable in (KEY, AUTHORIZATION, HEADERS):
         secret(variable)
     for variable in (*ADDRESSES, *map(str.lower, ADDRESSES)):
         value = os.environ.get(variable, "")
@@ -172,6 +175,10 @@ def _keys(value: str, name: str) -> Iterator[str]:
     if name.upper() in ADDRESSES:
         parts = re.split(r"[:/?#=&\[\]]+", value.rpartition("@")[0] or value)
         yield from (key for part in parts for key in {part, unquote(part)} if len(key) >= SHORTEST)
+        return
+    if name == HEADERS:
+        for line in value.splitlines():
+            yield from _keys(line.partition(":")[2].strip(), AUTHORIZATION)
         return
     if name != AUTHORIZATION:
         yield value

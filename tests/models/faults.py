@@ -47,6 +47,7 @@ class FaultServer:
 
     Attributes:
         get: Answers every GET.
+        at: Gets the path of every POST.
         key: Whoever posts without it is refused; None lets everybody in.
         port: Where it listens; a server that follows another one may take its place.
     """
@@ -56,6 +57,7 @@ class FaultServer:
         self.get: Callable[[], Reply] = lambda: Reply({}, 404)
         self.key: str | None = None
         self.asked: list[dict[str, Any]] = []
+        self.at: Callable[[str], object] = lambda path: None
         self.headers: list[dict[str, str]] = []
         outer = self
 
@@ -66,6 +68,7 @@ class FaultServer:
                 length = int(self.headers["content-length"])
                 payload = json.loads(self.rfile.read(length))
                 outer.asked.append(payload)
+                outer.at(self.path)
                 given = self.headers.get("authorization", "")
                 if outer.key is not None and given != f"Bearer {outer.key}":
                     said = f"Incorrect API key provided: {given}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -11,7 +12,7 @@ import openai
 
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.transport import http_client
-from pytest_recsys_mt.redaction import Secret
+from pytest_recsys_mt.redaction import HEADERS, Secret, secret
 
 
 class Channel(AbstractAsyncContextManager["Channel"]):
@@ -28,7 +29,7 @@ class Channel(AbstractAsyncContextManager["Channel"]):
     def __init__(self, endpoint: Endpoint, key: Secret | None, connections: int) -> None:
         self._http = http_client(endpoint, connections)
         self._key = key
-        self._url = endpoint.url
+        self._endpoint = endpoint
         self._built: dict[str, httpx2.Request] = {}
         self._building = asyncio.Lock()
 
@@ -54,10 +55,12 @@ class Channel(AbstractAsyncContextManager["Channel"]):
 
     async def _by_client(self, path: str, response: httpx2.Response) -> httpx2.Request:
         """What the OpenAI client sends; it gets `response` from a transport without a network."""
+        version = self._endpoint.version
         client = openai.AsyncOpenAI(
             # Never empty, or the client would look for other keys in the environment.
             api_key=self._key or "none",
-            base_url=self._url,
+            base_url=self._endpoint.url,
+            default_query=None if version is None else {"api-version": version},
             timeout=self._http.timeout,
             max_retries=0,
             http_client=httpx2.AsyncClient(
@@ -66,7 +69,11 @@ class Channel(AbstractAsyncContextManager["Channel"]):
                 trust_env=False,
             ),
         )
-        headers = {"Authorization": openai.omit} if self._key is None else {}
+        headers: dict[str, Any] = {}
+        if version is not None and self._key is not None:
+            headers = {"Authorization": openai.omit, "api-key": self._key}
+        elif self._key is None and not re.search(r"(?im)^\s*authorization\s*:", secret(HEADERS)):
+            headers = {"Authorization": openai.omit}
         answered = await client.post(
             path, body={}, cast_to=httpx2.Response, options={"headers": headers}
         )

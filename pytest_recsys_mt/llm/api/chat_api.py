@@ -6,9 +6,11 @@ import json
 import re
 import ssl
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.event_stream import is_stream, joined
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.llm.api.responses_api import as_chat, mapping
 from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_caused_by, is_unreachable
@@ -32,6 +34,10 @@ class GivenUpError(ValueError):
     """A call that is not retried, although it might succeed; the text says how it failed."""
 
 
+class SilentError(TimeoutError):
+    """The first answer of an endpoint did not come within ``--recsys-max-wait``, which is less than the call may take."""
+
+
 def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
     """The field that forces an answer into a JSON schema."""
     return {
@@ -49,7 +55,8 @@ def plain(message: Message) -> dict[str, Any]:
 
 def read(body: bytes) -> Completion:
     """The answer in the body of a response, without keys; one that is empty, refused or double has
-    an error, and its usage.
+    an error, and its usage. A stream is put together; the arguments of a call of a tool are the text
+    where there is no other.
 
     Raises:
         PassingError: If the body holds an error instead.
@@ -57,12 +64,13 @@ def read(body: bytes) -> Completion:
     """
     body = redact_bytes(body)
     try:
-        answer = json.loads(body.decode(), parse_int=_whole)
+        load = partial(json.loads, parse_int=_whole)
+        answer = joined(body, load) if is_stream(body) else load(body.decode())
     except UnicodeDecodeError:
         raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
     except RecursionError:
         raise ValueError("the answer is JSON nested too deeply") from None
-    except ValueError:
+    except json.JSONDecodeError:
         raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
     answer = mapping(answer)
     if isinstance(answer.get("output"), list):
@@ -77,15 +85,26 @@ def read(body: bytes) -> Completion:
     content = message.get("content")
     text, error = _text(_joined(content) if isinstance(content, list) else content), None
     usage = _usage(mapping(answer.get("usage")))
+    called = [] if text else _called(message)
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
         text, error = None, f"refused: {refusal}"
+    elif len(called) > 1:
+        error = f"the model called {len(called)} tools, and one answer was asked for"
+    elif called:
+        text = called[0]
     elif not text:
         hint = "; raise max_tokens" if finish == "length" else ""
         text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        if reasoning and finish != "length":
+            error = (
+                "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
+                "reasoning_effort=low, or check how the server tells its thinking from its answer"
+            )
         # Parts without a text are parts of thinking.
-        thought = message.get("reasoning_content") or message.get("reasoning") or content
+        thought = reasoning or content
         if finish == "length" and (thought or (usage and usage.reasoning_tokens)):
             took = f" ({usage.completion_tokens} tokens)" if usage else ""
             more = max(FOR_THINKING, 2 * usage.completion_tokens if usage else 0)
@@ -168,6 +187,8 @@ def describe_connection(error: Exception, url: str) -> str:
         return f"{url} cannot be reached: {str(inmost) or 'it does not take a connection'}"
     if is_caused_by(error, aiohttp.ClientResponseError):
         return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
+    if is_caused_by(error, SilentError):
+        return f"{url} gave no first answer within --recsys-max-wait; raise it, as timeout alone does not help"
     if is_caused_by(error, TimeoutError):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"
@@ -185,6 +206,15 @@ def _complaint(body: object) -> str:
 def _joined(parts: list[Any]) -> str:
     texts = [part.get("text") for part in map(mapping, parts) if part.get("type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _called(message: Mapping[str, Any]) -> list[str]:
+    """The arguments of the tools that a message calls, each as text."""
+    calls = message.get("tool_calls")
+    calls = calls if isinstance(calls, list) else [{"function": message.get("function_call")}]
+    given = [mapping(mapping(call).get("function")).get("arguments") for call in calls]
+    texts = [json.dumps(each) if isinstance(each, dict) else _text(each) for each in given]
+    return [redact(text) for text in texts if text]
 
 
 def _text(value: object) -> str | None:

@@ -43,6 +43,8 @@ class Dialect:
     temperature: bool = True
     top_p: bool = True
     responses: bool = False  # whether the Responses API is asked, which takes no seed
+    stream: bool = False  # whether answers are asked for in pieces
+    stream_options: bool = True  # whether it is then asked for the usage, too
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> Dialect:
@@ -86,6 +88,10 @@ class Dialect:
                 return replace(self, top_p=False)
         if len(self.limits) > 1 and not out_of_range and names(self.limits[0]):
             return replace(self, limits=self.limits[1:])
+        if "stream_options" in sent and names("stream_options"):
+            return replace(self, stream_options=False)
+        if not self.stream and re.search(r"\bstream(?:ing|ed)?\b", complaint, re.IGNORECASE):
+            return replace(self, stream=True)
         if self.seed and names("seed"):
             return replace(self, seed=False)
         if schema and self.schema and _SCHEMA.search(complaint):
@@ -100,6 +106,7 @@ class Dialect:
         """What is no longer sent since `before`, and what follows; one sentence each."""
         lost = {
             "responses": f"{url} has {model} in the Responses API alone, so it is asked there",
+            "stream": f"{url} has {model} in streams alone, so its answers are asked for in pieces",
             "temperature": f"{url} takes no temperature for {model}: the given one was not used",
             "top_p": f"{url} takes no top_p for {model}: the given one was not used",
             "seed": f"{url} takes no seed, so answers cannot be reproduced",

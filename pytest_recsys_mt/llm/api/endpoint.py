@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.redaction import KEY, Secret, is_address, secret, shown
+from pytest_recsys_mt.redaction import HEADERS, KEY, Secret, is_address, secret, shown
 
 OPENAI = "https://api.openai.com/v1"
 """The default endpoint."""
+
+VERSION = "OPENAI_API_VERSION"
+"""Environment variable for the ``api-version`` of Azure's older addresses, which name a deployment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +71,31 @@ class Endpoint:
         except ValueError:
             return host == "localhost"
 
+    @property
+    def version(self) -> str | None:
+        """The ``api-version`` to ask for, of an address of Azure that names a deployment; None for others."""
+        return os.environ.get(VERSION, "").strip() if "/openai/deployments/" in self.url else None
+
     def key(self) -> Secret | None:
-        """The key to send, or None; RecommenderError if it is missing, or would be sent
-        unencrypted.
+        """The key to send, or None; RecommenderError if it or the version of the API is missing, or if it or a further
+        header would be sent unencrypted.
         """
-        key = secret(KEY) or None
+        key, headers = secret(KEY) or None, secret(HEADERS)
+        if self.version == "":
+            raise RecommenderError(
+                f"{self.url} needs a version of Azure's API: set {VERSION}, as in {VERSION}=2024-10-21, or use the address "
+                f"that needs none, https://RESOURCE.openai.azure.com/openai/v1/"
+            )
         encrypted = self.url.startswith("https:")
-        if key is None and encrypted and not self.is_loopback:
+        if key is None and not headers and encrypted and not self.is_loopback:
             raise RecommenderError(
                 f"{self.url} needs a key: set OPENAI_API_KEY (or, for a server on this machine, "
                 f"OPENAI_BASE_URL=http://127.0.0.1:PORT/v1, which needs none)"
             )
-        if key is not None and not encrypted and not self.is_loopback:
+        if (key or headers) and not encrypted and not self.is_loopback:
+            variable = KEY if key else HEADERS
             raise RecommenderError(
-                f"OPENAI_API_KEY would go unencrypted to {self.url}: use https, or unset "
-                f"OPENAI_API_KEY for a server that needs none"
+                f"{variable} would go unencrypted to {self.url}: use https, or unset "
+                f"{variable} for a server that needs none"
             )
         return key

@@ -314,9 +314,14 @@ class OpenAIModel:
         while True:
             path = "/responses" if dialect.responses else "/chat/completions"
             sent = self._arguments(prompt, dialect)
+            limit = self._pace.time_limit(self.timeout)
             try:
-                async with asyncio.timeout(self._pace.time_limit(self.timeout)):
+                async with asyncio.timeout(limit):
                     body = await channel.post(path, {**sent, **self.extra_body})
+            except TimeoutError as error:
+                if limit < self.timeout and not self._pace.alive:
+                    raise chat_api.SilentError from error
+                raise
             except (
                 openai.BadRequestError,
                 openai.UnprocessableEntityError,
@@ -362,6 +367,10 @@ class OpenAIModel:
             arguments["response_format"] = chat_api.response_format(prompt.schema)
         elif self.json and dialect.json:
             arguments["response_format"] = {"type": "json_object"}
+        if dialect.stream:
+            arguments["stream"] = True
+            if dialect.stream_options:
+                arguments["stream_options"] = {"include_usage": True}
         if dialect.seed:
             # Servers allow different ranges of seeds; all of them accept 31 bits.
             arguments["seed"] = prompt.seed % 2**31

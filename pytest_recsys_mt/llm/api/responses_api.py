@@ -30,7 +30,7 @@ def request(chat: Mapping[str, Any]) -> dict[str, Any]:
             asked["reasoning"] = {"effort": value}
         elif name == "response_format":
             asked["text"] = {"format": {"type": value["type"], **value.get("json_schema", {})}}
-        elif name in ("temperature", "top_p"):
+        elif name in ("temperature", "top_p", "stream"):
             asked[name] = value
     return asked
 

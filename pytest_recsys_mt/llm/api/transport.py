@@ -11,6 +11,8 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 LARGEST = 2_000_000
 """Most bytes of a response to read; the longest answers of real models have some 100,000."""
 
+_STREAMED = 8 * LARGEST  # of a stream, which says a word in some 200 bytes
+
 _CONNECT = 10.0  # seconds for opening a connection
 
 _OTHER_FILES = 256  # files that this process may open beside its connections
@@ -67,19 +69,21 @@ async def _limit(response: httpx2.Response) -> None:
     if coding not in ("", "identity"):
         raise UnreadableError(f"the answer is packed as {coding!r}, which was not asked for")
     if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Limited(response.stream)
+        is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+        response.stream = _Limited(response.stream, _STREAMED if is_stream else LARGEST)
 
 
 class _Limited(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
         self._stream = stream
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > LARGEST:
-                raise UnreadableError(f"the answer has more than {LARGEST:,} bytes")
+            if size > self._most:
+                raise UnreadableError(f"the answer has more than {self._most:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:

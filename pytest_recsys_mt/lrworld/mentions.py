@@ -6,6 +6,7 @@ Then no title can be taken for a sentence, a number or a mark, and no mark for a
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from pytest_recsys_mt.llm.reading.spelling import unaccented
 from pytest_recsys_mt.llm.reading.wording import word_set
@@ -60,6 +61,9 @@ def plain(text: str) -> str:
     return " ".join(_PLAIN.findall(text.casefold()))
 
 
+_plain_option = lru_cache(maxsize=1 << 13)(plain)  # many questions offer the same
+
+
 def bare(text: str) -> str:
     """A text without what wraps a mark, in capitals."""
     return text.strip(" \t\n*_`\"'#>“”‘’«»„「」『』【】[](){}<.,;:!。").upper()
@@ -69,7 +73,9 @@ def clashes(marks: Sequence[str], options: Sequence[str]) -> set[str]:
     """The marks that are also the text of another option, and so say nothing alone."""
     places = {mark.casefold(): (place, mark) for place, mark in enumerate(marks)}
     named = (
-        (at, places[text]) for at, option in enumerate(options) if (text := plain(option)) in places
+        (at, places[text])
+        for at, option in enumerate(options)
+        if (text := _plain_option(option)) in places
     )
     return {mark for at, (place, mark) in named if at != place}
 

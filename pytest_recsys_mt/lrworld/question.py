@@ -11,12 +11,14 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import MOST_DATA, content_of, written_or
+from pytest_recsys_mt.lrworld.same import form
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -67,6 +69,16 @@ class Question:
     def right(self) -> str:
         """The text of the right option."""
         return self.options[self.answer]
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """What it shows as an example, in the form of `same`: items, whole histories, and its right answer."""
+        target = self.shown.get("target", ())
+        items = (
+            *self.shown.get("history", ()),
+            *((target,) if isinstance(target, str) else target),
+        )
+        return frozenset(form(str(text)) for text in (*items, " ".join(items), self.right))
 
 
 @dataclass(frozen=True)

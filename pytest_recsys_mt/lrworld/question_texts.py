@@ -80,7 +80,7 @@ def examples_for(
         for other in pool
         if other.measure == question.measure
         and other.id != question.id
-        and hidden.isdisjoint(_told(other))
+        and hidden.isdisjoint(other.told)
     ]
     if len(fit) < k:
         raise DataError(
@@ -88,14 +88,6 @@ def examples_for(
             f"{len(pool)} questions show none of its options; make more questions"
         )
     return tuple(rng.sample(fit, k))
-
-
-@lru_cache(maxsize=1 << 14)
-def _told(example: Question) -> frozenset[str]:
-    """What an example shows, in the form of `same`: items, whole histories, and its right answer."""
-    target = example.shown.get("target", ())
-    items = (*example.shown.get("history", ()), *((target,) if isinstance(target, str) else target))
-    return frozenset(form(str(text)) for text in (*items, " ".join(items), example.right))
 
 
 def describing(domain: str, image: str) -> Prompt:

@@ -258,12 +258,14 @@ def _reports(groups: Any) -> None:
         ),
     )  # fmt: skip
     _command(
-        groups, "tables", _tables,
+        groups, "paper", _paper,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
         _argument("suite", metavar="SUITE", help="such as popularity"),
         _records(),
-        _argument("--table", default="", metavar="NAME", help="only this table"),
+        _argument("--table", default="", metavar="N", help="only this table"),
+        _argument("--figure", default="", metavar="N", help="only the values of this figure"),
         _output("a file that ends in .md, .csv or .tex (default: Markdown on standard output)"),
+        aliases=["tables"],  # its name in earlier versions
     )  # fmt: skip
     _command(
         groups, "answers", _answers,
@@ -417,10 +419,11 @@ def _leaderboard(given: argparse.Namespace) -> None:
     write_leaderboard(given.records, given.output, given.suite, given.models)
 
 
-def _tables(given: argparse.Namespace) -> None:
+def _paper(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.paper_tables.command import write_tables
 
-    write_tables(given.suite, given.records, given.output, given.table)
+    name = f"figure-{given.figure}" if given.figure else given.table and f"table-{given.table}"
+    write_tables(given.suite, given.records, given.output, name)
 
 
 def _prompts(given: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ Open generation over the whole catalogue, k = 5, the last 20 films of the histor
 transformed prompt against one baseline list, an unpaired t-test (https://arxiv.org/abs/2411.12121,
 sections 3 and 4). The control experiments use only films rated above 3. In Tables 2 and 3, an empty place
 of an answer counts as a difference; for full lists these are the paper's numbers. Each table has Kendall's tau, RBO and
-the overlap. `recsys-mt tables metamorphic RECORD` makes the paper's tables of the record.
+the overlap. `recsys-mt paper metamorphic RECORD` makes the paper's tables of the record.
 
 These tests reproduce the paper's tables. A correct recommender whose answers vary may fail them: each test
 errs at rate alpha, and none allows for noise. The other tests of this suite judge the same promises per

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_recsys_mt import Message, Prompt, dimension, thresholds
-from pytest_recsys_mt.oracles import not_worse
+from pytest_recsys_mt import Message, Prompt, annotate, dimension, thresholds
+from pytest_recsys_mt.oracles import at_least, curve, not_worse
 from pytest_recsys_mt.relations import with_profile
 
 LIMIT = thresholds(__file__, "generation")
@@ -39,3 +39,22 @@ def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
     alone = recsys.run(with_profile(profiles, history=False))
     verdict = not_worse(recsys.run(), alone, "ndcg@5", LIMIT["alone"])
     assert dimension(verdict, "profile generation", best="low")
+
+
+@pytest.mark.recsys_thorough
+@pytest.mark.parametrize("length", [1, 2, 5, 10, 20])
+def test_figure_6(recsys, profiles, length):
+    """Figure 6 of the paper: profiles beside histories of several lengths, and in their place."""
+    shorter = recsys.using(history=length)
+    sides = {
+        "history_alone": shorter.run(),
+        "both": shorter.run(with_profile(profiles)),
+        "profile_alone": shorter.run(with_profile(profiles, history=False)),
+    }
+    names = ("hit@5", "ndcg@5", "aplt@5", "serendipity@5")
+    found = {
+        side: {name: points[0][1] for name in names if (points := curve({0: answers}, name))}
+        for side, answers in sides.items()
+    }
+    verdict = at_least(sides["both"], "hit@5", LIMIT["blind:hit@5"])
+    assert annotate(verdict, history=length, **found)

@@ -3,7 +3,7 @@
 Five folds of at most 1,000 users; a fifth of the ratings of each of them is held out at random. All others, and all
 other users, are for training, and the whole remaining history is in the request
 (https://arxiv.org/abs/2406.01285, sections 4.2 and 4.3). The last tests ask a language model with each of the two
-instructions. `recsys-mt tables popularity RECORD` makes the paper's tables of the record.
+instructions. `recsys-mt paper popularity RECORD` makes the paper's tables of the record.
 
 These tests make 5,000 calls a recommender and instruction. So they run only if this file is named, or with
 --recsys-effort=thorough.

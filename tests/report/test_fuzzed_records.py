@@ -36,7 +36,7 @@ COMMANDS = (
     ("report", "-o", "out.html"),
     ("leaderboard",),
     ("leaderboard", "-o", "out.html"),
-    ("tables", "metamorphic"),
+    ("paper", "metamorphic"),
     ("arena",),
     ("answers",),
     ("monitor",),
@@ -93,7 +93,7 @@ def test_no_wrong_value_ends_in_a_traceback(
         way, value = rng.choice(ways), rng.choice((*WRONG, "gone"))
         path.write_text(json.dumps(changed(sound, way, value)))
         command = rng.choice(COMMANDS)
-        arguments = (command[0], *command[1:2], str(path)) if command[0] == "tables" else (
+        arguments = (command[0], *command[1:2], str(path)) if command[0] == "paper" else (
             command[0], str(path), *command[1:]
         )  # fmt: skip
         try:

@@ -1,4 +1,4 @@
-"""`recsys-mt tables`: a paper's tables with the values of records."""
+"""`recsys-mt paper`: a paper's tables with the values of records."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[list[str]]:
-    assert main(["tables", *arguments]) == 0
+    assert main(["paper", *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
     return [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
 
@@ -44,7 +44,7 @@ def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
     record: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [row for row in record_of(record)["results"] if row.get("metric") == "hit@10"]
-    found = {row[0]: row for row in table(capsys, "popularity", str(record), "--table=table-2-3")}
+    found = {row[0]: row for row in table(capsys, "popularity", str(record), "--table=2")}
     for model in ("mostpop", "itemknn", "random"):
         one, two = (row["value"] for row in rows if row["model"] == model)
         # Of two values, the standard error of the mean is half their distance.
@@ -58,7 +58,7 @@ def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
 def test_metrics_agree_or_not_over_the_models(
     record: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["tables", "popularity", str(record), "--table=table-of-metrics"]) == 0
+    assert main(["paper", "popularity", str(record), "--table=of-metrics"]) == 0
     told = capsys.readouterr().out
     assert "Kendall's tau of these metrics over 3 lines" in told
     assert "| log popularity difference | 1.00 | 1.00 | -1.00 |" in told
@@ -76,7 +76,7 @@ def test_two_records_are_one_table(
         parts[-1].write_text(json.dumps({**whole, "results": kept}))
     both = table(capsys, "popularity", *map(str, parts))
     assert both == table(capsys, "popularity", str(record))
-    assert main(["tables", "popularity", str(record), str(parts[0])]) == 2
+    assert main(["paper", "popularity", str(record), str(parts[0])]) == 2
     assert "stands in the records twice for fold 0" in capsys.readouterr().err
 
 
@@ -102,7 +102,7 @@ def test_records_that_asked_something_else_are_no_table(
         kept = [row for row in whole["results"] if row["details"].get("fold") == fold]
         settings = {**whole["settings"], **extra.get("settings", {})}
         path.write_text(json.dumps({**whole, **extra, "settings": settings, "results": kept}))
-    assert main(["tables", "popularity", *map(str, parts)]) == 2
+    assert main(["paper", "popularity", *map(str, parts)]) == 2
     assert says in capsys.readouterr().err
 
 
@@ -116,7 +116,7 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
     )
     path, output = tmp_path / "record.json", tmp_path / f"tables.{ending}"
     path.write_text(json.dumps(whole))
-    assert main(["tables", "popularity", str(path), "-o", str(output)]) == 0
+    assert main(["paper", "popularity", str(path), "-o", str(output)]) == 0
     assert "2 tables written to" in capsys.readouterr().out
     text = output.read_text()
     assert "\x1b" not in text
@@ -136,8 +136,8 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
     [
         (["popularty", "{record}"], "'popularty' has no tables of a paper; those that have are"),
         (
-            ["popularity", "{record}", "--table=2"],
-            "no table '2'; its tables are table-2-3, table-of-metrics",
+            ["popularity", "{record}", "--table=4"],
+            "no table-4; it has table-2-3, table-of-metrics",
         ),
         (["popularity", "none.json"], "none.json"),
         (["popularity", "{record}", "-o", "x.doc"], "ends in .md, .csv, .tex"),
@@ -147,7 +147,7 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
 def test_what_is_wrong_is_named(
     record: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["tables", *(each.format(record=record) for each in arguments)]) == 2
+    assert main(["paper", *(each.format(record=record) for each in arguments)]) == 2
     assert says in capsys.readouterr().err
 
 
@@ -156,7 +156,7 @@ def test_records_of_other_tests_are_told_what_fills_the_tables(
 ) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps({**record_of(record), "results": []}))
-    assert main(["tables", "popularity", str(other)]) == 2
+    assert main(["paper", "popularity", str(other)]) == 2
     assert (
         "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper" in capsys.readouterr().err
     )

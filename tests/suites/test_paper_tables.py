@@ -13,16 +13,17 @@ from tests.suites import readers
 
 @pytest.mark.parametrize(
     ("suite", "undefined"),
-    [("metamorphic", set()), ("popularity", {"rank correlation"})],
-    ids=["metamorphic", "popularity"],
+    [("metamorphic", set()), ("popularity", {"rank correlation"}), ("multidimensional", set())],
+    ids=["metamorphic", "popularity", "multidimensional"],
 )
 @pytest.mark.slow
 def test_a_text_model_fills_all_cells(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, suite: str, undefined: set[str]
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    others = [SUITES / suite / "test_generation.py"] * (suite == "multidimensional")
     pytester.runpytest_subprocess(
-        SUITES / suite / "test_paper.py", f"--recsys-model={readers.__name__}:Arbitrary", "--recsys-users=6",
+        SUITES / suite / "test_paper.py", *others, f"--recsys-model={readers.__name__}:Arbitrary", "--recsys-users=6",
         "--recsys-json=record.json", f"--recsys-cache={pytester.path / 'cache'}", "-p", "no:cacheprovider", "-q",
     )  # fmt: skip
     rows = record_in(Path("record.json"))["results"]

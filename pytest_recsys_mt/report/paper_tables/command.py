@@ -1,4 +1,4 @@
-"""The command `recsys-mt tables`."""
+"""The command `recsys-mt paper`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Filled:
 
     table: Table
     values: Mapping[str, Sequence[Values]]
+    users: Sequence[int]
 
     @property
     def lines(self) -> dict[str, list[str]]:
@@ -50,9 +51,10 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     """
     require_output(output, _WRITERS, records)
     tables = tables_of(suite)
-    if name and name not in (table.name for table in tables):
+    wanted = [table for table in tables if name in ("", table.name) or _has(table.name, name)]
+    if not wanted:
         known = ", ".join(table.name for table in tables)
-        raise DataError(f"the suite {suite!r} has no table {name!r}; its tables are {known}")
+        raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
     documents = [record_at(path) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
         _require_alike(records, documents)
@@ -60,15 +62,23 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         rows: list[Row] = [
             row for document in documents for row in document["results"] if row["suite"] == suite
         ]
-        wanted = [table for table in tables if name in ("", table.name)]
-        found = [each for each in (filled(table, rows) for table in wanted) if each is not None]
+        tried = [(table, filled(table, rows)) for table in wanted]
+        found = [each for _, each in tried if each is not None]
+        empty = [table for table, each in tried if each is None]
         if not found:
             runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
             raise DataError(
                 f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
             )
-        text = _WRITERS[".md" if output is None else output.suffix](found, data)
+        text = _WRITERS[".md" if output is None else output.suffix](found, empty, data)
     put_out(text, output, f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
+
+
+def _has(name: str, wanted: str) -> bool:
+    """Whether ``table-2-3`` is what ``table-3`` asks for."""
+    kind, _, number = wanted.partition("-")
+    own, *numbers = name.split("-")
+    return kind == own and number in numbers
 
 
 def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
@@ -96,17 +106,23 @@ def _about(document: Document) -> dict[str, object]:
 def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
     """A table with the values of some rows of records; None if none of them is of the table."""
     values: dict[str, list[Values]] = {}
+    users: set[int] = set()
     for model, own in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
             name = line.name.format(model=model)
-            cells = [_values(table, line, column, own, name) for column in table.columns]
+            cells = [_values(table, line, column, own, name, users) for column in table.columns]
             if any(cells):
                 values[name] = cells
-    return Filled(table, values) if values else None
+    return Filled(table, values, sorted(users)) if values else None
 
 
 def _values(
-    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str
+    table: Table,
+    line: Selected,
+    column: Selected,
+    rows: Iterable[Row],
+    name: str,
+    users: set[int],
 ) -> Values:
     found: dict[object, tuple[float, float | None]] = {}
     for row in rows:
@@ -116,6 +132,7 @@ def _values(
         value = _figure(row, column.value or line.value or usual)
         if value is None:
             continue
+        users.add(row["users"])
         spread = _figure(row, column.spread or line.spread)
         part = row["details"].get(table.over) if table.over else None
         if part in found:
@@ -208,19 +225,33 @@ def _notes(found: Filled, data: str) -> list[str]:
         each = f"{many}" if few == many else f"{few} to {many}"
         behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
         notes.append(f"Means over {each} values of {table.over!r}{behind}.")
+    least, most = found.users[0], found.users[-1]
+    notes.append(f"Users: {least:,}." if least == most else f"Users: {least:,} to {most:,} a cell.")
+    cells = zip(*found.lines.values(), strict=True)
+    without = [each.name for each, of in zip(table.columns, cells, strict=True) if NONE in of]
+    if without:
+        notes.append(
+            f"{NONE} (in {', '.join(without)}): the records have no such figure, as of a test that was left out, of a "
+            f"measure that is not defined, or where too many answers could not be read."
+        )
     return [*notes, *table.notes]
 
 
-def _in_markdown(tables: Sequence[Filled], data: str) -> str:
+def _absent(empty: Sequence[Table]) -> list[str]:
+    return [f"Not in these records: {table.title}. {table.run} fills it." for table in empty]
+
+
+def _in_markdown(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
     parts = []
     for found in tables:
         for sheet in _sheets(found, in_markdown):
             parts += [f"## {sheet.title}", "\n".join(in_table(sheet.columns, sheet.rows))]
         parts.append(" ".join(in_markdown(note) for note in _notes(found, data)))
+    parts += map(in_markdown, _absent(empty))
     return "\n\n".join(parts) + "\n"
 
 
-def _in_latex(tables: Sequence[Filled], data: str) -> str:
+def _in_latex(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
     parts = ["% needs \\usepackage{booktabs}"]
     for found in tables:
         parts += [
@@ -228,10 +259,11 @@ def _in_latex(tables: Sequence[Filled], data: str) -> str:
             for sheet in _sheets(found, in_latex)
         ]
         parts += [f"% {one_line(note)}" for note in _notes(found, data)]
+    parts += [f"% {one_line(note)}" for note in _absent(empty)]
     return "\n".join(parts) + "\n"
 
 
-def _comma_separated(tables: Sequence[Filled], data: str) -> str:
+def _comma_separated(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
     rows = [
         (found.table.title, name, column.name, cell, origin)
         for found in tables
@@ -242,7 +274,7 @@ def _comma_separated(tables: Sequence[Filled], data: str) -> str:
     return in_csv(("table", "line", "column", "cell", "origin"), rows)
 
 
-_WRITERS: Mapping[str, Callable[[Sequence[Filled], str], str]] = {
+_WRITERS: Mapping[str, Callable[[Sequence[Filled], Sequence[Table], str], str]] = {
     ".md": _in_markdown,
     ".csv": _comma_separated,
     ".tex": _in_latex,

@@ -86,7 +86,8 @@ def tables_of(suite: str) -> list[Table]:
         raise DataError(
             f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(having)}"
         )
-    return [read(path) for path in sorted((SUITES / suite / "tables").glob("*.toml"))]
+    declared = (SUITES / suite / "tables").glob("*.toml")
+    return [read(path) for path in sorted(declared, key=lambda path: (path.name[0] == "f", path))]
 
 
 def read(path: Path) -> Table:

@@ -25,6 +25,7 @@ def self_agreement(
     similarity: str = "rbo",
     threshold: float = 0.8,
     *,
+    everybody: bool = False,
     slices: Slices | None = None,
 ) -> Verdict:
     """Answers to the same request must agree with each other by at least the threshold.
@@ -33,7 +34,8 @@ def self_agreement(
     https://arxiv.org/abs/2411.12121.
 
     Arguments are those of `same_ranking`, but of one side with two replicates or more, and `threshold` is the smallest
-    allowed mean similarity, in (0, 1).
+    allowed mean similarity, in (0, 1). With `everybody`, all users are asked even if fewer settle it, so that the
+    values of several measures are of the same users.
 
     Example:
         assert self_agreement(recsys.run(), "rbo", threshold=0.8)
@@ -49,6 +51,7 @@ def self_agreement(
         metric,
         "at least",
         share(metric, "threshold", threshold),
+        ask_everybody=everybody,
         measures="agreement of answers to the same request",
         slices=slices,
     )

@@ -3,9 +3,11 @@
 import importlib
 import os
 import signal
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -79,3 +81,21 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """As pytest's; a run of this repository's suites keeps nothing in the repository.
+
+    Else what a test finds depends on the tests before it: a run begins with what failed in the one before.
+    """
+    suites = str(Path(__file__).resolve().parents[1] / "suites")
+    for name in ("runpytest_inprocess", "runpytest_subprocess"):
+        run = getattr(pytester, name)
+
+        def apart(*given: Any, run: Callable[..., Any] = run, **more: Any) -> Any:
+            keep = ["--recsys-keep=no"] * any(str(each).startswith(suites) for each in given)
+            return run(*given, *keep, **more)
+
+        monkeypatch.setattr(pytester, name, apart)
+    return pytester

@@ -26,7 +26,9 @@ MEASURES = (
     "herfindahl_difference", "herfindahl_relative_difference", "herfindahl_ratio", "popularity_rank_correlation",
     "malformed", "already_seen", "unknown_title", "outside_catalogue",
 )  # fmt: skip
-DESIGN = {"candidates": 0, "k": 10, "prompt": "wok", "users": 1000, "history": 100_000}
+DESIGN = {
+    "candidates": 0, "k": 10, "prompt": "wok", "users": 1000, "history": 100_000, "replicates": 1,
+}  # fmt: skip
 FOLDS = [pytest.mark.recsys_design(**DESIGN, fold=fold) for fold in range(5)]
 
 

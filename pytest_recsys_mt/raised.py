@@ -45,8 +45,9 @@ def traceback_of(error: BaseException) -> str:
 
 
 def with_traceback(text: str, error: BaseException) -> str:
-    """`text`, and below it the traceback of its `error`."""
-    return f"{redact(text)}\n{traceback_of(error)}".rstrip()
+    """`text` with what was raised, and below it the traceback."""
+    raised = redact(f"{text} {type(error).__name__}: {error}")
+    return f"{raised}\n{traceback_of(error)}".rstrip()
 
 
 def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:

@@ -144,8 +144,9 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     except RecommenderError:
         raise
     except Exception as error:
-        text = f"{shown(spec)!r} cannot be built: {type(error).__name__}: {error}"
-        raise RecommenderError(with_traceback(text, error)) from error
+        raise RecommenderError(
+            with_traceback(f"{shown(spec)!r} cannot be built:", error)
+        ) from error
 
 
 def _parameters(

@@ -1,7 +1,7 @@
 """Some users stand in the training data twice."""
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
+from pytest_recsys_mt.relations.invented import Dataset, second_accounts
 from pytest_recsys_mt.relations.sources import TRAINING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
@@ -21,12 +21,10 @@ def duplicate_user(users: int) -> Transformation:
 
     def training(dataset: Dataset, rng: Generator) -> Dataset:
         frame = dataset.interactions
-        chosen = users_of(dataset, many, rng)
-        copies = dict(zip(chosen, new_ids(frame["user"].unique(), many), strict=True))
-        rows = frame[frame["user"].isin(chosen)]
+        copies, known = second_accounts(dataset, many, rng)
+        rows = frame[frame["user"].isin(copies)]
         added = rows.assign(user=rows["user"].map(copies))
-        facts = {copies[user]: dataset.users[user] for user in chosen if user in dataset.users}
-        return dataset.adding(added.itertuples(index=False), users={**dataset.users, **facts})
+        return dataset.adding(added.itertuples(index=False), users=known)
 
     return built_in(
         ("duplicate_user", many),

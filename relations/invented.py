@@ -1,8 +1,8 @@
 """Types, ids and users for relations on training data."""
 
 import re
-from collections.abc import Collection
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator
@@ -28,10 +28,15 @@ def new_ids(ids: Collection[str], count: int) -> list[str]:
     return [each for each in made if each not in ids][:count]
 
 
-def users_of(dataset: Dataset, count: int, rng: Generator, least: int = 1) -> list[str]:
-    """`count` users, drawn from those with at least `least` interactions."""
+def second_accounts(
+    dataset: Dataset, count: int, rng: Generator, least: int = 1
+) -> tuple[dict[str, str], dict[str, Mapping[str, Any]]]:
+    """New ids of `count` users, drawn from those with at least `least` interactions, and what is known of all users then."""
     sizes = dataset.interactions["user"].value_counts()
     known = sorted(sizes.index[sizes >= least])
     if len(known) < count:
         raise NotApplicable(f"the data have no {count} users with {least} interactions or more")
-    return [known[place] for place in rng.choice(len(known), count, replace=False)]
+    chosen = [known[place] for place in rng.choice(len(known), count, replace=False)]
+    second = dict(zip(chosen, new_ids(dataset.interactions["user"].unique(), count), strict=True))
+    facts = {second[user]: dataset.users[user] for user in chosen if user in dataset.users}
+    return second, {**dataset.users, **facts}

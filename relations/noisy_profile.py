@@ -69,10 +69,8 @@ def _step(request: Request) -> float | None:
     """The widest of `STEPS` on which the scale and all ratings lie, None for finer ratings."""
     low, high = request.scale.low, request.scale.high
     points = [high, *(rating.value for rating in request.history)]
-    for step in STEPS:
-        if all(float((point - low) / step).is_integer() for point in points):
-            return step
-    return None
+    fits = lambda step: all(float((point - low) / step).is_integer() for point in points)
+    return next(filter(fits, STEPS), None)
 
 
 def _rating(request: Request, step: float | None, rng: Generator) -> float:

@@ -1,7 +1,7 @@
 """Some users of the training data are two."""
 
 from pytest_recsys_mt.relations import arguments
-from pytest_recsys_mt.relations.invented import Dataset, new_ids, users_of
+from pytest_recsys_mt.relations.invented import Dataset, second_accounts
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 
 LEAST = 10
@@ -28,14 +28,10 @@ def split_user(users: int) -> Transformation:
 
     def training(dataset: Dataset, rng: Generator) -> Dataset:
         frame = dataset.interactions
-        chosen = users_of(dataset, many, rng, LEAST)
-        halves = dict(zip(chosen, new_ids(frame["user"].unique(), many), strict=True))
-        second = frame["user"].isin(chosen) & (frame.groupby("user").cumcount() % 2 == 1)
+        halves, known = second_accounts(dataset, many, rng, LEAST)
+        second = frame["user"].isin(halves) & (frame.groupby("user").cumcount() % 2 == 1)
         moved = frame["user"].where(~second, frame["user"].map(halves))
-        facts = {halves[user]: dataset.users[user] for user in chosen if user in dataset.users}
-        return dataset.replace(
-            interactions=frame.assign(user=moved), users={**dataset.users, **facts}
-        )
+        return dataset.replace(interactions=frame.assign(user=moved), users=known)
 
     return built_in(
         ("split_user", many),

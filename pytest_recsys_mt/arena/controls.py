@@ -16,7 +16,7 @@ from numpy.random import Generator
 from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, genres_of
-from pytest_recsys_mt.arena.questioning import Points, Questioning, explained, tested
+from pytest_recsys_mt.arena.questioning import Points, explained, verdict_on_judge
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -153,9 +153,10 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
         share("judge_sees", "least", least),
         measures=f"preference for users' own choices over {given.bad}",
     )
-    questions = Questioning(arena, control, against(given.planted), aspect)
     effects = lambda heard: heard.effects((-1.0, 1.0), aspect, effect=good_wins)
-    verdict = tested(claim, control, questions, effects)
+    verdict = verdict_on_judge(
+        arena, claim, control, against(given.planted), effects, aspect=aspect
+    )
     power = verdict.estimate or 0.0
     if power <= -least:
         return explained(verdict, f"it prefers {given.bad}{within}, by {-power:.2f}")

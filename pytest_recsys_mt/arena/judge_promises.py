@@ -13,7 +13,7 @@ from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import against, good_wins, upside_down
 from pytest_recsys_mt.arena.judging import Comparison
-from pytest_recsys_mt.arena.questioning import Maker, Points, Questioning, explained, tested
+from pytest_recsys_mt.arena.questioning import Maker, Points, explained, verdict_on_judge
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
@@ -191,10 +191,9 @@ def keeps(arena: Arena, name: str, margin: float) -> Verdict:
     promise = PROMISES[name]
     margin = share("judge_keeps", "margin", margin)
     claim = Claim(f"judge:{name}", promise.kind, margin, measures=promise.measures)
-    questions = Questioning(arena, name, promise.comparisons)
     shown = {"floor": _floor, "agreement": _turned_agreement} if name == "turned_round" else {}
     effects = lambda heard: heard.effects(promise.reach, effect=promise.effect, **shown)
-    verdict = tested(claim, name, questions, effects)
+    verdict = verdict_on_judge(arena, claim, name, promise.comparisons, effects)
     estimate = verdict.estimate or 0.0
     fault = promise.fault.format("first" if estimate > 0 else "second")
     return explained(verdict, f"{fault}, by {abs(estimate):.2f}")

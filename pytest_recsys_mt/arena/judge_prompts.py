@@ -16,32 +16,38 @@ from pytest_recsys_mt.sanitize import one_line
 Form = Literal["json", "lines"]
 """The form of an answer: a JSON object, or one line per aspect."""
 
+Question = Comparison | Showing
+"""What a judge is asked: which of two lists is better, or how good one is."""
+
 WINNERS = ("A", "B", "tie")
 
 SCORES = tuple(f"{tenths / 10:.1f}" for tenths in range(11))
 """The scores for a model that answers by choosing."""
 
 
-def comparison_prompt(comparison: Comparison, profile: str, form: Form) -> Prompt:
-    """The prompt for all aspects at once."""
-    return _whole("compare", _opening(comparison, profile), comparison.aspects, form)
+def whole_prompt(question: Question, profile: str, form: Form) -> Prompt:
+    """The prompt for all aspects at once: for a verdict on two lists in each, or for scores of one list."""
+    task = _task(question)
+    fields = [*(aspect.name for aspect in question.aspects), OVERALL]
+    lines = [f"- {aspect.name}: {aspect.statement}" for aspect in question.aspects]
+    weigh = [text("judge.weigh"), *lines] if lines else [text("judge.weigh_freely")]
+    if form == "lines":
+        asked, schema = [text(f"judge.{task}_lines"), *(f"{name}:" for name in fields)], None
+    else:
+        asked = [said(f"judge.{task}_json", fields=", ".join(fields))]
+        schema = _schema(fields, task)
+    parts = [*_opening(question, profile), "\n".join(weigh), "\n".join(asked)]
+    return Prompt((Message("user", "\n\n".join(parts)),), schema=schema)
 
 
-def comparison_choice(comparison: Comparison, profile: str, aspect: Aspect | None) -> Prompt:
-    """The prompt for one aspect, or overall, answered by choosing among `WINNERS`."""
-    parts = [*_opening(comparison, profile), _question("which", aspect)]
-    return Prompt((Message("user", "\n\n".join(parts)),), k=1, choices=WINNERS)
-
-
-def showing_prompt(showing: Showing, profile: str, form: Form) -> Prompt:
-    """The prompt that asks for scores of one list in all aspects."""
-    return _whole("rate", _alone(showing, profile), showing.aspects, form)
-
-
-def showing_choice(showing: Showing, profile: str, aspect: Aspect | None) -> Prompt:
-    """The prompt that asks for one score of one list, answered by choosing among `SCORES`."""
-    parts = [*_alone(showing, profile), _question("how", aspect)]
-    return Prompt((Message("user", "\n\n".join(parts)),), k=1, choices=SCORES)
+def choice_prompt(question: Question, profile: str, aspect: Aspect | None) -> Prompt:
+    """The prompt for one aspect, or overall, answered by choosing among `WINNERS`, or `SCORES` for one list."""
+    name, choices = ("which", WINNERS) if _task(question) == "compare" else ("how", SCORES)
+    asked = text(f"judge.{name}_overall")
+    if aspect is not None:
+        asked = said(f"judge.{name}_statement", statement=aspect.statement)
+    message = Message("user", "\n\n".join([*_opening(question, profile), asked]))
+    return Prompt((message,), k=1, choices=choices)
 
 
 def profile_prompt(request: Request) -> Prompt:
@@ -50,48 +56,23 @@ def profile_prompt(request: Request) -> Prompt:
     return Prompt((Message("user", "\n\n".join(parts)),))
 
 
-def _question(name: str, aspect: Aspect | None) -> str:
-    if aspect is None:
-        return text(f"judge.{name}_overall")
-    return said(f"judge.{name}_statement", statement=aspect.statement)
+def _task(question: Question) -> str:
+    return "compare" if isinstance(question, Comparison) else "rate"
 
 
-def _whole(task: str, opening: Sequence[str], aspects: Sequence[Aspect], form: Form) -> Prompt:
-    fields = [*(aspect.name for aspect in aspects), OVERALL]
-    lines = [f"- {aspect.name}: {aspect.statement}" for aspect in aspects]
-    weigh = [text("judge.weigh"), *lines] if aspects else [text("judge.weigh_freely")]
-    if form == "lines":
-        asked, schema = [text(f"judge.{task}_lines"), *(f"{name}:" for name in fields)], None
+def _opening(question: Question, profile: str) -> list[str]:
+    if isinstance(question, Showing):
+        lists = [("The list", question.items)]
     else:
-        asked = [said(f"judge.{task}_json", fields=", ".join(fields))]
-        schema = _schema(fields, task)
-    parts = [*opening, "\n".join(weigh), "\n".join(asked)]
-    return Prompt((Message("user", "\n\n".join(parts)),), schema=schema)
-
-
-def _opening(comparison: Comparison, profile: str) -> list[str]:
-    lists = (("A", comparison.a, comparison.names[0]), ("B", comparison.b, comparison.names[1]))
+        one, other = (f", by {one_line(name)}" if name else "" for name in question.names)
+        lists = [(f"List A{one}", question.a), (f"List B{other}", question.b)]
+    request = question.request
     return [
-        said("judge.role", task=text("judge.compare")),
-        *_user(comparison.request, profile),
-        *(
-            f"List {letter}{f', by {one_line(name)}' if name else ''}:\n{_listed(items)}"
-            for letter, items, name in lists
-        ),
+        said("judge.role", task=text(f"judge.{_task(question)}")),
+        *([f"Who you are:\n{one_line(profile)}"] if profile else _facts(request)),
+        _history(request),
+        *(f"{title}:\n{_listed(items)}" for title, items in lists),
     ]
-
-
-def _alone(showing: Showing, profile: str) -> list[str]:
-    return [
-        said("judge.role", task=text("judge.rate")),
-        *_user(showing.request, profile),
-        f"The list:\n{_listed(showing.items)}",
-    ]
-
-
-def _user(request: Request, profile: str) -> list[str]:
-    about = [f"Who you are:\n{one_line(profile)}"] if profile else _facts(request)
-    return [*about, _history(request)]
 
 
 def _facts(request: Request) -> list[str]:

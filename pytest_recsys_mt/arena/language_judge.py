@@ -5,11 +5,10 @@ from typing import TypeVar
 
 from pytest_recsys_mt.arena.judge_prompts import (
     Form,
-    comparison_choice,
-    comparison_prompt,
+    Question,
+    choice_prompt,
     profile_prompt,
-    showing_choice,
-    showing_prompt,
+    whole_prompt,
 )
 from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
 from pytest_recsys_mt.arena.judging import (
@@ -22,9 +21,8 @@ from pytest_recsys_mt.arena.judging import (
 )
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.requests import Prompt, Request
+from pytest_recsys_mt.requests import Request
 
-Question = TypeVar("Question", bound=Comparison | Showing)
 Answer = TypeVar("Answer")
 
 
@@ -56,8 +54,7 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        failed = lambda error: Judgement(None, error=error)
-        return self._ask(comparisons, comparison_prompt, comparison_choice, read_judgement, failed)
+        return self._ask(comparisons, read_judgement, lambda error: Judgement(None, error=error))
 
     def rate(self, showings: Sequence[Showing], /) -> list[Appraisal]:
         """The scores, one appraisal per list, in their order.
@@ -66,8 +63,7 @@ class LanguageJudge:
             LimitReachedError: If a limit of the run is reached.
             RecommenderError: If a user could not be described.
         """
-        failed = lambda error: Appraisal(None, error=error)
-        return self._ask(showings, showing_prompt, showing_choice, read_appraisal, failed)
+        return self._ask(showings, read_appraisal, lambda error: Appraisal(None, error=error))
 
     def __repr__(self) -> str:
         return f"<judge: {self.name}>"
@@ -75,17 +71,15 @@ class LanguageJudge:
     def _ask(
         self,
         questions: Sequence[Question],
-        whole: Callable[[Question, str, Form], Prompt],
-        choice: Callable[[Question, str, Aspect | None], Prompt],
         read: Callable[[str, Sequence[Aspect]], Answer],
         failed: Callable[[str], Answer],
     ) -> list[Answer]:
         """The answer to each question, or why there is none; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
         prompts = [
-            [choice(question, profile, aspect) for aspect in (*question.aspects, None)]
+            [choice_prompt(question, profile, aspect) for aspect in (*question.aspects, None)]
             if self._texts.scores_choices
-            else [whole(question, profile, self._form)]
+            else [whole_prompt(question, profile, self._form)]
             for question, profile in zip(questions, profiles, strict=True)
         ]
         said: dict[int, Answer] = {}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement, Winner
 from pytest_recsys_mt.arena.outcomes import POINTS
@@ -34,8 +34,8 @@ Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
 class Heard:
     """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others."""
 
-    rows: Sequence[int]
-    judgements: Sequence[Sequence[Judgement]]
+    rows: list[int]
+    judgements: list[Sequence[Judgement]]
     not_applicable: Counter[str]
     errors: Counter[str]
 
@@ -71,66 +71,61 @@ class Heard:
         )
 
 
-class Questioning:
-    """The questions of one test, whose name seeds what is drawn. Each user is asked about once, however often it looks.
-
-    A judge of each aspect by itself is asked for the whole alone if no other `aspect` will be read.
-    """
-
-    def __init__(self, arena: Arena, name: str, make: Maker, aspect: str = OVERALL) -> None:
-        self.arena, self._name, self._make = arena, name, make
-        self._alone = arena.bench.apart and aspect == OVERALL
-        self._said: dict[str, Sequence[Judgement]] = {}
-        self._not_applicable: dict[str, str] = {}
-
-    def hear(self, pairs: Pairs) -> Heard:
-        """The judgements of these users."""
-        asked: list[tuple[str, Sequence[Comparison]]] = []
-        for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
-            if ours.user in self._said or ours.user in self._not_applicable:
-                continue
-            rng = generator(self.arena.seed, ours.user, self._name)
-            try:
-                own = self._make(self.arena, ours, theirs, rng)
-            except NotApplicable as reason:
-                self._not_applicable[ours.user] = str(reason)
-                continue
-            if self._alone:
-                own = [dataclasses.replace(each, aspects=()) for each in own]
-            asked.append((ours.user, own))
-        judgements = iter(self.arena.bench.judged([each for _, own in asked for each in own]))
-        self._said |= {user: [next(judgements) for _ in own] for user, own in asked}
-        rows: list[int] = []
-        heard: list[Sequence[Judgement]] = []
-        left, errors = Counter[str](), Counter[str]()
-        for row, ours in enumerate(pairs.source):
-            said = self._said.get(ours.user, ())
-            wrong = next((each.error for each in said if each.error), None)
-            if ours.user in self._not_applicable:
-                left[self._not_applicable[ours.user]] += 1
-            elif wrong is not None:
-                errors[wrong] += 1
-            elif said:
-                rows.append(row)
-                heard.append(said)
-        return Heard(rows, heard, left, errors)
-
-
-def tested(
-    claim: Claim, relation: str, questions: Questioning, effects: Callable[[Heard], Effects]
+def verdict_on_judge(
+    arena: Arena,
+    claim: Claim,
+    relation: str,
+    make: Maker,
+    effects: Callable[[Heard], Effects],
+    *,
+    asked_as: str = "",
+    aspect: str = OVERALL,
 ) -> Verdict:
-    """The verdict on a judge, made once for all tests that need it, and kept out of leaderboards by ``column``."""
-    arena = questions.arena
+    """The verdict on a judge, made once for all tests that need it, and kept out of leaderboards by ``column``.
+
+    The name of the test, or the one that it is `asked_as`, seeds what is drawn. A judge of each aspect by itself is asked
+    for the whole alone if no other `aspect` will be read.
+    """
     key: Hashable = (arena.names, arena.design, arena.seed, claim)
-    if key not in arena.bench.verdicts:
+    if key in arena.bench.verdicts:
+        return arena.bench.verdicts[key]
+    made: dict[str, Sequence[Comparison] | NotApplicable] = {}
 
-        def see(size: int) -> Seen:
-            pairs = arena.pairs(size)
-            found = effects(questions.hear(pairs))
-            return Seen.of(found, pairs, pairs.source, pairs.followup)
+    def comparisons(ours: Asked, theirs: Asked) -> Sequence[Comparison] | NotApplicable:
+        rng = generator(arena.seed, ours.user, asked_as or relation)
+        try:
+            own = make(arena, ours, theirs, rng)
+        except NotApplicable as reason:
+            return reason
+        alone = arena.bench.apart and aspect == OVERALL
+        return [dataclasses.replace(each, aspects=()) for each in own] if alone else own
 
-        verdict = step_by_step(claim, relation, arena.context, arena.users, see)
-        arena.bench.verdicts[key] = annotate(verdict, column=False)
+    def see(size: int) -> Seen:
+        pairs = arena.pairs(size)
+        for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
+            if ours.user not in made:
+                made[ours.user] = comparisons(ours, theirs)
+        heard = Heard([], [], Counter(), Counter())
+        asked: list[tuple[int, Sequence[Comparison]]] = []
+        for row, ours in enumerate(pairs.source):
+            own = made[ours.user]
+            if isinstance(own, NotApplicable):
+                heard.not_applicable[str(own)] += 1
+            else:
+                asked.append((row, own))
+        judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
+        for row, own in asked:
+            said = [next(judgements) for _ in own]
+            wrong = next((each.error for each in said if each.error), None)
+            if wrong is None:
+                heard.rows.append(row)
+                heard.judgements.append(said)
+            else:
+                heard.errors[wrong] += 1
+        return Seen.of(effects(heard), pairs, pairs.source, pairs.followup)
+
+    verdict = step_by_step(claim, relation, arena.context, arena.users, see)
+    arena.bench.verdicts[key] = annotate(verdict, column=False)
     return arena.bench.verdicts[key]
 
 

@@ -10,7 +10,7 @@ from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.controls import CONTROLS, against
 from pytest_recsys_mt.arena.judge_promises import both_orders
 from pytest_recsys_mt.arena.judging import Judgement
-from pytest_recsys_mt.arena.questioning import Heard, Maker, Questioning, explained, tested
+from pytest_recsys_mt.arena.questioning import Heard, Maker, explained, verdict_on_judge
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -85,6 +85,7 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
             errors=heard.errors,
         )
 
-    questions = Questioning(arena, given.asked_as, given.comparisons)
-    verdict = tested(claim, what, questions, effects)
+    verdict = verdict_on_judge(
+        arena, claim, what, given.comparisons, effects, asked_as=given.asked_as
+    )
     return explained(verdict, given.fault.format(verdict.estimate or 0.0))

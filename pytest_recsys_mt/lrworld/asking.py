@@ -58,11 +58,7 @@ class Replies:
             ),
             label=self.label,
             why=next((each.error for each in self.completions if each.error), ""),
-            unread=tuple(
-                completion.text
-                for _, completion, choice in answered
-                if choice is None and completion.text is not None
-            ),
+            unread=tuple(said.text or "" for _, said, choice in answered if choice is None),
             digest=digest_of(self.questions),
         )
 
@@ -113,9 +109,8 @@ class Replies:
     def llara(self) -> dict[str, Any]:
         """LLaRA's figures for the same answers: its hit rate counts only answers it finds valid."""
         found = [
-            (llara(completion.text, question.options), question.answer)
-            for question, completion in zip(self.questions, self.completions, strict=True)
-            if completion.text is not None
+            (llara(said.text or "", question.options), question.answer)
+            for question, said, _ in self._answered
         ]
         valid = [choice == right for choice, right in found if choice is not None]
         ratio = len(valid) / len(found) if found else None

@@ -10,10 +10,9 @@ import numpy as np
 
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
-from pytest_recsys_mt.lrworld.memory import Ranked
 from pytest_recsys_mt.lrworld.neural import Embeddings, cosines, prototypes
 from pytest_recsys_mt.lrworld.question import Kind
-from pytest_recsys_mt.lrworld.taste import TRIED, ask, behind_items, behind_users
+from pytest_recsys_mt.lrworld.taste import TRIED, Ranked, ask, behind_items, behind_users
 from pytest_recsys_mt.lrworld.wrong_options import Draft, matched_of
 
 LEAST = -1.0

@@ -114,15 +114,11 @@ def data_url(image: str) -> str:
 
 
 def _said(part: str, question: Question) -> str:
-    return said(f"lrworld_{part}.{question.measure}", **_words(question))
-
-
-def _words(question: Question) -> Mapping[str, str]:
-    return _words_of(question.domain, question.measure)
+    return said(f"lrworld_{part}.{question.measure}", **_words(question.domain, question.measure))
 
 
 @lru_cache
-def _words_of(domain: str, measure: str) -> Mapping[str, str]:
+def _words(domain: str, measure: str) -> Mapping[str, str]:
     words = DOMAINS.get(domain) or {**DOMAINS["item"], "one": domain, "many": plural(domain)}
     return {**words, "asked": _TEXTS["asked"].get(measure, "")}
 
@@ -139,7 +135,7 @@ def _examples(examples: Sequence[Question]) -> list[str]:
 
 def _shown(question: Question) -> str:
     history, target = question.shown.get("history"), question.shown.get("target")
-    words = _words(question)
+    words = _words(question.domain, question.measure)
     if history is not None and question.domain == "artist":
         return f"This user has {words['did']}, oldest first: {_joined(history, ', ')}."
     lead = _said("lead", question)
@@ -160,7 +156,7 @@ def _offered(question: Question, marks: Sequence[str]) -> str:
 
 def _ending(question: Question, marks: Sequence[str], think: bool) -> str:
     if not marks:
-        words = _words(question)
+        words = _words(question.domain, question.measure)
         what = "genre of the artist" if question.measure == "genre" else words["one"]
         asked = (
             f"Predict the {what} that this user will {words['does']} next. Choose one candidate."

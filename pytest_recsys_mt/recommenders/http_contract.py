@@ -94,23 +94,18 @@ def read_about(body: bytes) -> About:
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
     most = said.get("max_batch")
+    rules = [
+        ("version", version is None or _is_version(version), "a text, not empty"),
+        ("deterministic", isinstance(deterministic, bool), "true or false"),
+        ("max_batch", most is None or (type(most) is int and most >= 1), "a whole number from 1"),
+    ]
     words = {name: said.get(name, []) for name in _WORDS}
-    for name, value, fits, allowed in (
-        ("version", version, version is None or _is_version(version), "a text, not empty"),
-        ("deterministic", deterministic, isinstance(deterministic, bool), "true or false"),
-        ("max_batch", most, most is None or _is_count(most), "a whole number from 1"),
-        *(
-            (
-                name,
-                words[name],
-                isinstance(words[name], list) and all(each in known for each in words[name]),
-                f"a list of {', '.join(known)}",
-            )
-            for name, known in _WORDS.items()
-        ),
-    ):
+    for name, known in _WORDS.items():
+        fits = isinstance(words[name], list) and all(each in known for each in words[name])
+        rules.append((name, fits, f"a list of {', '.join(known)}"))
+    for name, fits, allowed in rules:
         if not fits:
-            raise ContractError(f"{name} is {_short(value)}; the contract wants {allowed}")
+            raise ContractError(f"{name} is {_short(said[name])}; the contract wants {allowed}")
     return About(
         version and redact(version), deterministic, most, **{k: tuple(v) for k, v in words.items()}
     )
@@ -192,10 +187,6 @@ def _object(body: bytes) -> dict[str, Any]:
 
 def _is_version(value: object) -> bool:
     return isinstance(value, str) and bool(one_line(value)) and len(value) <= 200
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _short(value: object) -> str:

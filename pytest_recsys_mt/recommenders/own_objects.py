@@ -62,7 +62,7 @@ def in_module(module: str, name: str, spec: str, verbs: Sequence[str] = ()) -> A
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
-        text = f"{spec!r}: importing {module!r} raised {type(error).__name__}: {error}"
+        text = f"{spec!r}: importing {module!r} raised"
         raise RecommenderError(with_traceback(text, error)) from error
     return _attribute(loaded, name, module, spec, verbs)
 
@@ -120,7 +120,7 @@ def _execute(file: Path, alias: str, spec: str) -> None:
         blueprint.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[alias]
-        text = f"{spec!r}: running {str(file)!r} raised {type(error).__name__}: {error}"
+        text = f"{spec!r}: running {str(file)!r} raised"
         raise RecommenderError(with_traceback(text, error)) from error
 
 

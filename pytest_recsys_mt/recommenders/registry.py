@@ -234,8 +234,7 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
         return point.load()
     except Exception as error:
         text = (
-            f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded: "
-            f"{type(error).__name__}: {error}"
+            f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded:"
         )
         raise RecommenderError(with_traceback(text, error)) from error
 

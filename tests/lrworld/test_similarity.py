@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.lrworld import memory
+from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.histories import Histories
 from tests.lrworld.made import dataset_of
 
@@ -13,7 +13,7 @@ from tests.lrworld.made import dataset_of
 def test_cosines_worked_out_by_hand() -> None:
     histories = Histories.of(dataset_of({"1": "ABC", "2": "AB", "3": "CD", "4": "E"}), 1)
     everyone = np.ones(4, dtype=np.bool_)
-    ranked = next(memory.similarities(histories.by_user, np.array([0]), everyone))
+    ranked = next(taste.similarities(histories.by_user, np.array([0]), everyone))
     assert ranked.target == 0
     assert ranked.options.tolist() == [1, 2, 3]
     assert ranked.scores == pytest.approx([2 / math.sqrt(6), 1 / math.sqrt(6), 0.0])
@@ -23,7 +23,7 @@ def test_cosines_worked_out_by_hand() -> None:
 
     items = np.ones(5, dtype=np.bool_)
     by_item = histories.by_user.T.tocsr()
-    c = next(memory.similarities(by_item, np.array([2]), items))
+    c = next(taste.similarities(by_item, np.array([2]), items))
     assert c.options.tolist() == [0, 1, 3, 4]
     assert c.scores == pytest.approx([1 / 2, 1 / 2, 1 / math.sqrt(2), 0.0])
     assert c.below(1).tolist() == [3], "A is as similar as B, so it is no wrong option beside it"
@@ -35,7 +35,7 @@ def test_what_is_equally_similar_is_equal_to_the_bit() -> None:
     four = [*own[:2], "x0", "x1"]
     nine = [*own[2:5], *(f"y{number}" for number in range(6))]
     histories = Histories.of(dataset_of({"1": own, "2": four, "3": nine}), 1)
-    ranked = next(memory.similarities(histories.by_user, np.array([0]), np.ones(3, dtype=np.bool_)))
+    ranked = next(taste.similarities(histories.by_user, np.array([0]), np.ones(3, dtype=np.bool_)))
     assert ranked.scores[0] == ranked.scores[1]
     assert {ranked.top(np.random.default_rng(seed)) for seed in range(20)} == {0, 1}
 
@@ -44,7 +44,7 @@ def test_what_is_equally_similar_is_equal_to_the_bit() -> None:
 def test_cosines_do_not_depend_on_blocks_or_on_who_else_is_asked(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "CELLS", cells)
+    monkeypatch.setattr(taste, "CELLS", cells)
     rng = np.random.default_rng(1)
     dataset = dataset_of(
         {
@@ -57,7 +57,7 @@ def test_cosines_do_not_depend_on_blocks_or_on_who_else_is_asked(
     unit = dense / np.linalg.norm(dense, axis=1, keepdims=True)
     allowed = rng.random(25) < 0.7
     targets = rng.permutation(25)
-    ranked = list(memory.similarities(histories.by_user, targets, allowed))
+    ranked = list(taste.similarities(histories.by_user, targets, allowed))
     assert [one.target for one in ranked] == targets.tolist()
     for one in ranked:
         others = allowed & (np.arange(25) != one.target)

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.arena import Comparison
-from pytest_recsys_mt.arena.judge_prompts import comparison_choice
+from pytest_recsys_mt.arena.judge_prompts import choice_prompt
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.lrworld import Question
 from pytest_recsys_mt.lrworld.question_texts import prompt
@@ -136,7 +136,7 @@ def test_questions_and_judges_are_told_what_a_file_says(tmp_path: Path) -> None:
     prompt_texts.use(prompt_texts.read(str(file)))
     try:
         question = prompt(asked, think=True).messages[0].content
-        judged = comparison_choice(comparison, "", None).messages[0].content
+        judged = choice_prompt(comparison, "", None).messages[0].content
     finally:
         prompt_texts.leave()
     assert question.startswith("Guess what movies come next.\n\n")

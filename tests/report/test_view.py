@@ -14,7 +14,7 @@ from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.store import Store
 from pytest_recsys_mt.report.html import render_view
-from pytest_recsys_mt.report.html.view import View, contents_of, view_of
+from pytest_recsys_mt.report.html.view import contents_of
 from tests.report.records import document, everything, holds, row, task
 from tests.report.test_page import HOSTILE, Page, said
 
@@ -33,12 +33,8 @@ def three(**changes: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def shown(records: list[tuple[str, Any]]) -> View:
-    return view_of(records)
-
-
 def test_runs_stand_in_the_order_of_time() -> None:
-    assert [(run.number, run.name, run.when) for run in shown(three()).runs] == [
+    assert [(run.number, run.name, run.when) for run in contents_of(three())["runs"]] == [
         (1, "1.json", "2026-11-01 10:00"),
         (2, "2.json", "2026-11-02 10:00"),
         (3, "3.json", "2026-11-03 10:00"),
@@ -54,7 +50,7 @@ def test_each_run_says_when_it_began_and_its_model_under_those_names() -> None:
 def test_what_changed_comes_first_then_what_stays_broken() -> None:
     found = contents_of(three())
     titles = {
-        key: [track.now.row["relation"] or track.now.row["metric"] for track in found[key]]  # type: ignore[attr-defined]
+        key: [track.now.row["relation"] or track.now.row["metric"] for track in found[key]]
         for key in ("changed", "bad", "steady")
     }
     assert titles == {
@@ -88,9 +84,9 @@ def test_what_cannot_be_compared_is_said_and_is_no_change(
     changes: dict[str, Any], told: str
 ) -> None:
     records = [night(1, holds(0)), night(2, row(0), **changes)]
-    found = shown(records)
-    assert list(found.runs[1].differs) == [told]
-    assert not found.tracks[0].changed
+    found = contents_of(records)
+    assert list(found["runs"][1].differs) == [told]
+    assert not found["tracks"][0].changed
     text = Page(render_view(records)).text
     assert f"not comparable with the run before: {told}" in text
     assert "violated in run 2 (not comparable)" in text
@@ -98,14 +94,14 @@ def test_what_cannot_be_compared_is_said_and_is_no_change(
 
 def test_another_error_rate_or_version_can_be_compared() -> None:
     settings = {"users": 100, "alpha": 0.01, "prompt": None}
-    found = shown([night(1, holds(0)), night(2, row(0), settings=settings, version="9.9")])
-    assert not found.runs[1].differs
-    assert found.tracks[0].changed
+    found = contents_of([night(1, holds(0)), night(2, row(0), settings=settings, version="9.9")])
+    assert not found["runs"][1].differs
+    assert found["tracks"][0].changed
 
 
 def test_a_change_over_a_run_that_lacks_the_verdict_counts() -> None:
     records = [night(1, holds(0), holds(1)), night(2, holds(1)), night(3, row(0), holds(1))]
-    changed = [track for track in shown(records).tracks if track.changed]
+    changed = [track for track in contents_of(records)["tracks"] if track.changed]
     assert [track.now.row["relation"] for track in changed] == ["shuffle(0)"]
     assert changed[0].cards[1] is None
 
@@ -121,14 +117,14 @@ def test_releases_of_other_names_are_one_model_if_there_is_one_a_run() -> None:
         night(day, holds(0, model=name, nodeid=f"{test}[{name}]"))
         for day, name in ((1, "ours-1"), (2, "ours-2"))
     ]
-    (track,) = shown(records).tracks
+    (track,) = contents_of(records)["tracks"]
     assert all(track.cards)
 
 
 def test_several_models_have_tracks_of_their_own() -> None:
     rows = [holds(0), holds(0, model="n")]
     rows[1]["nodeid"] = rows[1]["nodeid"].replace("[m", "[n")
-    assert len(shown([night(1, *rows), night(2, *rows)]).tracks) == 2
+    assert len(contents_of([night(1, *rows), night(2, *rows)])["tracks"]) == 2
 
 
 def test_a_record_of_another_suite_is_refused_with_what_it_is() -> None:

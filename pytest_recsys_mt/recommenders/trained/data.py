@@ -178,17 +178,13 @@ class People:
     two occupations. An attribute with several values has a feature for each.
     """
 
-    features: tuple[Feature, ...]
+    numbers: Mapping[Feature, int]
 
     @classmethod
     def of(cls, users: Iterable[Mapping[str, object]]) -> People:
         """All features that any of `users` has."""
-        return cls(tuple(sorted({feature for user in users for feature in _features(user)})))
-
-    @cached_property
-    def numbers(self) -> Mapping[Feature, int]:
-        """Numbers by feature."""
-        return {feature: number for number, feature in enumerate(self.features)}
+        found = sorted({feature for user in users for feature in _features(user)})
+        return cls({feature: number for number, feature in enumerate(found)})
 
     def table(self, users: Sequence[Mapping[str, object]]) -> Ints:
         """The numbers of each user's features, sorted, padded by `PAD`; shape (users, most)."""
@@ -200,7 +196,7 @@ class People:
 
     def digest(self, table: Ints) -> str:
         """SHA-256 of the features and of which user has which, in hexadecimal."""
-        total = hashlib.sha256(json.dumps([self.features, table.shape]).encode())
+        total = hashlib.sha256(json.dumps([list(self.numbers), table.shape]).encode())
         total.update(table.astype("<i8").tobytes())
         return total.hexdigest()
 

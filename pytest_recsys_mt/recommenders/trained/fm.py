@@ -57,7 +57,7 @@ class FM(TrainedRecommender):
             return None
         known = dataset.interactions["user"].unique()
         people = People.of(dataset.users.get(user, {}) for user in known)
-        if not people.features:
+        if not people.numbers:
             raise RecommenderError(
                 f"{self.key}: user_attributes=true, but dataset {dataset.name!r} has no attributes "
                 f"of users; leave it out, or use data that have them, such as ml-100k or ml-1m"

@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, STATES, Document, Example, Row, measured
-from pytest_recsys_mt.report import glossary
 from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words
@@ -131,11 +130,6 @@ class Card:
             words.number(shrunk["effect"], effect_of(self.row).percent),
             f"{shrunk.get('ended') or ended}; {calls}",
         )
-
-    @cached_property
-    def measure(self) -> glossary.Entry | None:
-        """What its number measures, if the glossary has it."""
-        return glossary.measure_of(self.row)
 
 
 def cards_of(document: Document) -> list[Card]:

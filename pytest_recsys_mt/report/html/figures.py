@@ -37,16 +37,6 @@ _LINES = (("dot", ""), ("square", "6 3"), ("triangle", "7 3 1 3"), ("diamond", "
 _DASHED = "4 3"
 
 
-def span(rows: Sequence[Row]) -> Span:
-    """The ends of an axis that shows the effects and margins of all rows."""
-    ends = [0.0]
-    for row in rows:
-        edges = _edges(row.get("margin"), row.get("allowed"))
-        known = (*(row["interval"] or ()), row["estimate"], *edges)
-        ends += [end for end in known if end is not None]
-    return with_room(ends, 0.06)
-
-
 def strips(rows: Sequence[Row]) -> tuple[str, list[str]]:
     """The effects of some rows, one drawing per row on one axis.
 
@@ -56,7 +46,12 @@ def strips(rows: Sequence[Row]) -> tuple[str, list[str]]:
     Returns:
         The axis, and the drawing of each row.
     """
-    low, high = ends = span(rows)
+    shown = [0.0]
+    for row in rows:
+        edges = _edges(row.get("margin"), row.get("allowed"))
+        known = (*(row["interval"] or ()), row["estimate"], *edges)
+        shown += [end for end in known if end is not None]
+    low, high = ends = with_room(shown, 0.06)
     axis = Drawing((STRIP[0], 24), ends, (0, 1))
     percent = effect_of(rows[0]).percent
     axis.line([(low, 1), (high, 1)], LINE)

@@ -47,9 +47,9 @@ def aligned(
     followup_kinds: Sequence[str] = (),
 ) -> list[Line]:
     """Both answers by rank, with the change of each item."""
-    before, after = _first_places(source), _first_places(followup)
+    before = {title: place for place, title in reversed(list(enumerate(source, 1)))}
     left = [
-        Place(title, (*_fault(source_kinds, place), *(() if title in after else (LOST,))))
+        Place(title, (*_fault(source_kinds, place), *(() if title in followup else (LOST,))))
         for place, title in enumerate(source)
     ]
     right = [
@@ -70,10 +70,6 @@ def summary(lines: Sequence[Line]) -> str:
     words = {"same": "in the same place", "fault": "marked ⚠"}
     told = [kind for kind in ("same", "moved", "lost", "new", "fault") if counts[kind]]
     return ", ".join(f"{counts[kind]} {words.get(kind, kind)}" for kind in told)
-
-
-def _first_places(titles: Sequence[str]) -> dict[str, int]:
-    return {title: place for place, title in reversed(list(enumerate(titles, 1)))}
 
 
 def _fault(kinds: Sequence[str], place: int) -> tuple[Mark, ...]:

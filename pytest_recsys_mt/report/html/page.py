@@ -18,7 +18,7 @@ from pytest_recsys_mt.gate.baseline import READABLE, decoded
 from pytest_recsys_mt.gate.document import Document, grouped, models_of
 from pytest_recsys_mt.report import table
 from pytest_recsys_mt.report.compared import ONE_RUN
-from pytest_recsys_mt.report.glossary import entries_of, entry_of, names_of
+from pytest_recsys_mt.report.glossary import entries_of, entry_of, measure_of, names_of
 from pytest_recsys_mt.report.html import view, words
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.html.benchmarks import benchmarks_of, value_of
@@ -192,6 +192,7 @@ def _environment() -> Environment:
         agreement=words.agreement,
         limit_of=limit_of,
         value_of=value_of,
+        measure_of=measure_of,
         unread_of=unread_of,
         verdict_of=words.verdict,
         groups_of=table.groups_of,

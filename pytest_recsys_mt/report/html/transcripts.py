@@ -39,7 +39,23 @@ def calls_of(source: Asked | None, followup: Asked | None) -> list[Call]:
     sides = [
         (name, asked) for name, asked in (("source", source), ("follow-up", followup)) if asked
     ]
-    return [_call(name if len(sides) > 1 else "request", asked) for name, asked in sides]
+    return [
+        Call(
+            side=name if len(sides) > 1 else "request",
+            request=request_of(asked),
+            messages=[
+                {**each, "images": each.get("images") or ()} for each in asked.get("prompt") or ()
+            ],
+            text=asked.get("text"),
+            how=asked.get("how") or "",
+            lines=[
+                (each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
+                for each in asked.get("entries") or ()
+            ],
+            answer=alone(asked["answer"], asked.get("kinds") or ()),
+        )
+        for name, asked in sides
+    ]
 
 
 def request_of(asked: Asked) -> dict[str, list[str]]:
@@ -61,20 +77,3 @@ def request_of(asked: Asked) -> dict[str, list[str]]:
         "edits": list(asked["edits"]),
         "attributes": [f"{name}: {value}" for name, value in attributes.items()],
     }
-
-
-def _call(side: str, asked: Asked) -> Call:
-    return Call(
-        side=side,
-        request=request_of(asked),
-        messages=[
-            {**each, "images": each.get("images") or ()} for each in asked.get("prompt") or ()
-        ],
-        text=asked.get("text"),
-        how=asked.get("how") or "",
-        lines=[
-            (each["text"], FAULTS.get(each["kind"], OFFERED), each.get("title") or "")
-            for each in asked.get("entries") or ()
-        ],
-        answer=alone(asked["answer"], asked.get("kinds") or ()),
-    )

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.glossary import Entry, entries_of
+from pytest_recsys_mt.report.glossary import entries_of
 from pytest_recsys_mt.report.html import figures
 from pytest_recsys_mt.report.html.answer import Answer, answer_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
@@ -73,18 +73,8 @@ class Track:
     stretches: Sequence[Stretch]
 
 
-@dataclass(frozen=True)
-class View:
-    """All runs and verdicts."""
-
-    named: bool
-    runs: Sequence[Run]
-    tracks: Sequence[Track]
-    entries: Sequence[Entry]
-
-
-def view_of(records: Sequence[tuple[str, Document]]) -> View:
-    """Some records with their names.
+def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
+    """The variables of ``view.html.j2``, from some records with their names.
 
     Raises:
         DataError: If they have no test in common.
@@ -130,8 +120,23 @@ def view_of(records: Sequence[tuple[str, Document]]) -> View:
             track.now.row["nodeid"],
         )
     )
-    entries = entries_of(card.row for _, _, cards in held for card in cards)
-    return View(named, runs, tracks, entries)
+    still = [track for track in tracks if not track.changed]
+    applied = [track for track in still if track.now.state.key != "not-applicable"]
+    return {
+        "named": named,
+        "runs": runs,
+        "tracks": tracks,
+        "entries": entries_of(card.row for _, _, cards in held for card in cards),
+        "last": runs[-1],
+        "changed": [track for track in tracks if track.changed],
+        "bad": [track for track in applied if track.now.state.bad],
+        "steady": [track for track in applied if not track.now.state.bad],
+        "states": STATES,
+        "models": sorted({track.now.row["model"] for track in tracks} - {""}),
+        "suites": sorted({track.now.row["suite"] for track in tracks}),
+        "broken": broken_of(tracks),
+        "inapplicable": [track for track in still if track.now.state.key == "not-applicable"],
+    }
 
 
 def began(record: Mapping[str, Any]) -> str:
@@ -220,9 +225,9 @@ def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[St
         yield Stretch(state, len(numbers), f"{state.label if state else 'no verdict'}: {which}")
 
 
-def broken_of(view: View) -> list[Card]:
+def broken_of(tracks: Sequence[Track]) -> list[Card]:
     """What is not settled in the last run, with its transcripts: as much of it as the page has room for."""
-    last = [card for track in view.tracks if (card := track.cards[-1]) and card.state.bad]
+    last = [card for track in tracks if (card := track.cards[-1]) and card.state.bad]
     room = ROOM
     shown: list[Card] = []
     for card in last:
@@ -230,22 +235,3 @@ def broken_of(view: View) -> list[Card]:
         if room > 0 or not shown:
             shown.append(replace(card, key=f"last-{card.key}"))
     return shown
-
-
-def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, object]:
-    """The variables of ``view.html.j2``."""
-    view = view_of(records)
-    still = [track for track in view.tracks if not track.changed]
-    applied = [track for track in still if track.now.state.key != "not-applicable"]
-    return {
-        "view": view,
-        "last": view.runs[-1],
-        "changed": [track for track in view.tracks if track.changed],
-        "bad": [track for track in applied if track.now.state.bad],
-        "steady": [track for track in applied if not track.now.state.bad],
-        "states": STATES,
-        "models": sorted({track.now.row["model"] for track in view.tracks} - {""}),
-        "suites": sorted({track.now.row["suite"] for track in view.tracks}),
-        "broken": broken_of(view),
-        "inapplicable": [track for track in still if track.now.state.key == "not-applicable"],
-    }

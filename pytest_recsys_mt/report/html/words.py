@@ -111,11 +111,11 @@ def _found(row: Row, value: float) -> str:
     effect = effect_of(row)
     users = row.get("users", 0)
     limit = limit_of(row)
-    verb = "asks for" if row.get("allowed") == "at least" else "allows"
-    allows = f"; the promise {verb} {limit}" if limit else ""
+    limits = "the promise asks for" if row.get("allowed") == "at least" else "the promise allows"
     people = f"{users:,} {'user' if users == 1 else 'users'}"
     if measured(row).metric is not None:
-        allows = f"; the test asks for {limit}" if limit else ""
+        limits = "the test asks for"
+    allows = f"; {limits} {limit}" if limit else ""
     return f"Over {people}, the {effect.name} is {number(value, effect.percent)}{allows}."
 
 

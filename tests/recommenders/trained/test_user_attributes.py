@@ -160,7 +160,7 @@ def test_a_score_does_not_depend_on_who_else_asks(kind: type[FM]) -> None:
 )
 def test_each_value_is_a_feature(given: Mapping[str, Any], features: list[str]) -> None:
     people = People.of([given, {}])
-    assert ["=".join(feature) for feature in people.features] == features
+    assert ["=".join(feature) for feature in people.numbers] == features
     table: Ints = people.table([given, {}])
     assert table[0].tolist() == (list(range(len(features))) or [PAD])
     assert set(table[1].tolist()) == {PAD}

@@ -147,12 +147,9 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
         )
     given = CONTROLS[control]
     of_aspect, within = ("", "") if aspect == OVERALL else (f":{aspect}", f" in {aspect}")
-    claim = Claim(
-        f"judge_sees:{control}{of_aspect}",
-        "at least",
-        share("judge_sees", "least", least),
-        measures=f"preference for users' own choices over {given.bad}",
-    )
+    least = share("judge_sees", "least", least)
+    measures = f"preference for users' own choices over {given.bad}"
+    claim = Claim(f"judge_sees:{control}{of_aspect}", "at least", least, measures=measures)
     effects = lambda heard: heard.effects((-1.0, 1.0), aspect, effect=good_wins)
     verdict = verdict_on_judge(
         arena, claim, control, against(given.planted), effects, aspect=aspect

@@ -39,8 +39,9 @@ def read_judgement(text: str, aspects: Sequence[Aspect]) -> Judgement:
     """The judgement in an answer."""
     fields: dict[str, Winner]
     fields, reasons = _fields(text, aspects, _winner)
-    verdicts: dict[str, Winner | None]
-    verdicts = {aspect.name: fields.get(aspect.name) for aspect in aspects}
+    verdicts: dict[str, Winner | None] = {
+        aspect.name: fields.get(aspect.name) for aspect in aspects
+    }
     refused = OVERALL not in fields and is_refusal(without_controls(text[:_MOST]))
     return Judgement(fields.get(OVERALL), verdicts, reasons, text, refused=refused)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Literal, Protocol, runtime_checkable
 
 from pytest_recsys_mt.requests import Item, Request
@@ -18,9 +17,7 @@ OVERALL = "overall"
 GENRES = ("genres", "categories")
 """Attributes of items for the judge; the first existing one is shown."""
 
-_OTHER: Mapping[Winner | None, Winner | None] = MappingProxyType(
-    {"A": "B", "B": "A", "tie": "tie", None: None}
-)
+_OTHER: Mapping[Winner | None, Winner | None] = {"A": "B", "B": "A", "tie": "tie", None: None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,14 +141,13 @@ def compared(league: League, aspect: str) -> Table:
     users: dict[str, Floats] = {}
     pairs: dict[tuple[str, str], Outcomes] = {}
     errors, unasked, lists = Counter[str](), Counter[str](), ""
-    for one, other in combinations(names, 2):
+    for (at, one), (to, other) in combinations(enumerate(names), 2):
         arena = league.arena(one, other)
         asked = arena.pairs(arena.users)
         found = pairs[one, other] = outcomes(arena, asked, aspect)
         errors |= Counter(asked.errors) + Counter(found.errors)
         unasked |= Counter(asked.unasked)
         lists = lists or too_many_unread(asked, arena.context)
-        at, to = names.index(one), names.index(other)
         for row, each in zip(found.rows, found.each, strict=True):
             empty = np.zeros((2, len(names), len(names)))
             _count(users.setdefault(asked.source[int(row)].user, empty), at, to, each)

@@ -94,12 +94,8 @@ def _compared(
 ) -> Verdict:
     arena.require(oracle, aspect)
     context = arena.context
-    claim = Claim(
-        f"{oracle}:{aspect}",
-        "at least",
-        limit,
-        measures=f"lead over {arena.names[1]} in the judge's comparisons",
-    )
+    measures = f"lead over {arena.names[1]} in the judge's comparisons"
+    claim = Claim(f"{oracle}:{aspect}", "at least", limit, measures=measures)
     looks: list[tuple[int, Outcomes]] = []
 
     def see(users: int) -> Seen:
@@ -107,13 +103,8 @@ def _compared(
         found = outcomes(arena, pairs, aspect)
         looks.append((users, found))
         effects = found.effects(context.error_limit)
-        return Seen.of(
-            effects,
-            pairs,
-            pairs.source,
-            pairs.followup,
-            unclear=() if effects.obstacle else found.unclear,
-        )
+        unclear = () if effects.obstacle else found.unclear
+        return Seen.of(effects, pairs, pairs.source, pairs.followup, unclear=unclear)
 
     relation = f"{aspect} against {arena.names[1]}"
     users = arena.users

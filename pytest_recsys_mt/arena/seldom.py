@@ -68,12 +68,8 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
     if what not in SELDOM:
         raise OracleError(f"judges have no limit for {what!r}; {choices(what, SELDOM)}")
     given = SELDOM[what]
-    claim = Claim(
-        f"judge_seldom:{what}",
-        "at most",
-        share("judge_seldom", "most", most),
-        measures=given.measures,
-    )
+    most = share("judge_seldom", "most", most)
+    claim = Claim(f"judge_seldom:{what}", "at most", most, measures=given.measures)
 
     def effects(heard: Heard) -> Effects:
         shares = [np.mean([given.happened(each) for each in said]) for said in heard.judgements]

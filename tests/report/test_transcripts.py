@@ -4,7 +4,7 @@ from typing import Any
 
 from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.html.cards import CHANGES, cards_of
-from pytest_recsys_mt.report.html.transcripts import calls_of, request_of
+from pytest_recsys_mt.report.html.lists import calls_of, request_of
 from tests.report.records import ASKED, FILMS, SHRUNK, asked, document, example, holds, row
 from tests.report.test_page import Page
 

@@ -13,7 +13,6 @@ from pytest_recsys_mt.gate.document import EARLIER, STATES, Document, Example, R
 from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words
-from pytest_recsys_mt.report.html.transcripts import Asked, Call, calls_of
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.wording import spoken
@@ -50,7 +49,7 @@ class Shown:
     single: Sequence[lists.Place]
     summary: str
     changes: Sequence[Change] = ()
-    calls: Sequence[Call] = ()
+    calls: Sequence[lists.Call] = ()
 
 
 @dataclass(frozen=True)
@@ -207,10 +206,10 @@ def _caption(example: Example, place: int, row: Row) -> str:
 def _shown(example: Example, caption: str, both: bool) -> Shown:
     source, followup = example["source"], example["followup"]
     kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
-    asked: Mapping[str, Asked | None] = example.get("asked") or {}
+    asked: Mapping[str, lists.Asked | None] = example.get("asked") or {}
     before, after = asked.get("source"), asked.get("followup")
     changed = [*map(_shortened, changes(before, after))] if before and after else ()
-    calls = calls_of(before, after)
+    calls = lists.calls_of(before, after)
     sides = lists.aligned(source, followup, *kinds) if both else []
     answer, kind = (source, kinds[0]) if source else (followup, kinds[1])
     single = [] if both else lists.alone(answer, kind)

@@ -83,22 +83,13 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     held = [(name, record, cards_of(record)) for name, record in ordered]
     runs = []
     for place, (name, record, cards) in enumerate(held, 1):
-        number = int(name[len(KEPT) :]) if name.startswith(KEPT) else place
+        number, called = place, name
+        if name.startswith(KEPT):
+            number, called = int(name.removeprefix(KEPT)), ""
         when = began(record)[:16].replace("T", " ")
         answer, counts = answer_of(record, cards), counted(cards)
         differs = () if place == 1 else _differences(ordered[place - 2][1], record)
-        runs.append(
-            Run(
-                place,
-                number,
-                "" if name.startswith(KEPT) else name,
-                when,
-                record,
-                answer,
-                counts,
-                differs,
-            )
-        )
+        runs.append(Run(place, number, called, when, record, answer, counts, differs))
     # A release often has a name of its own: with one model each, runs are of the same one.
     named = any(len(record["models"]) != 1 for _, record in ordered)
     keys = []

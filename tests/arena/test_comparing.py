@@ -97,11 +97,11 @@ def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
 
 
 def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
-    """At an error rate of 0.05 a side, 25 runs make 1.25 wrong claims; more than 5 have p = 0.001."""
-    runs = 25
+    """At an error rate of 0.05 a side, 50 runs make 2.5 wrong claims; more than 7 have p = 0.003."""
+    runs = 50
     verdicts = [preferred(arena_of(Drawn(seed))) for seed in range(runs)]
-    assert sum(verdict.status == "holds" for verdict in verdicts) <= 5
-    assert sum(verdict.status == "violated" for verdict in verdicts) <= 5
+    assert sum(verdict.status == "holds" for verdict in verdicts) <= 7
+    assert sum(verdict.status == "violated" for verdict in verdicts) <= 7
 
 
 def test_a_slight_preference_is_found_and_never_turned_round() -> None:

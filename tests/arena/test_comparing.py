@@ -105,8 +105,8 @@ def test_a_judge_without_a_preference_is_seldom_given_one() -> None:
 
 
 def test_a_slight_preference_is_found_and_never_turned_round() -> None:
-    verdicts = [preferred(arena_of(Drawn(seed, lean=0.4))) for seed in range(40)]
-    assert sum(verdict.status == "holds" for verdict in verdicts) >= 32
+    verdicts = [preferred(arena_of(Drawn(seed, lean=0.4))) for seed in range(20)]
+    assert sum(verdict.status == "holds" for verdict in verdicts) >= 16
     assert not any(verdict.status == "violated" for verdict in verdicts)
 
 
@@ -244,7 +244,12 @@ def test_a_recommender_sees_nothing_of_being_judged(pytester: pytest.Pytester) -
     for arguments in (["test_plain.py"], [str(SUITE), f"--recsys-judge={JUDGES}:ByPopularity"]):
         log.unlink(missing_ok=True)
         pytester.runpytest_inprocess(
-            *arguments, "--recsys-model=recorder.py:Recorder", "-p", "no:cacheprovider", "-q"
+            *arguments,
+            "--recsys-model=recorder.py:Recorder",
+            "-p",
+            "no:cacheprovider",
+            "-q",
+            "--recsys-users=60",
         )
         seen.append(set(log.read_text().splitlines()))
     assert seen[1] <= seen[0]

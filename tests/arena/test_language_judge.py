@@ -90,7 +90,7 @@ def test_a_model_judges_in_the_form_that_it_takes(pytester: pytest.Pytester, rea
         pytester,
         f"{reader}",
         "--recsys-against=random",
-        "--recsys-users=40",
+        "--recsys-users=30",
         "-k",
         "names or same_items or better or accuracy or scores",
         judges=READERS,

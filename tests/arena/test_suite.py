@@ -71,7 +71,7 @@ def test_the_known_order_comes_out_either_way_round(
     """By popularity: mostpop, itemknn, random."""
     rows = rows_of(
         pytester, "ByPopularity", f"--recsys-model={model}", f"--recsys-against={against}",
-        "-k", "better", "--recsys-users=100",
+        "-k", "better", "--recsys-users=60",
     )  # fmt: skip
     assert status(rows, "preferred:overall") == verdict
 
@@ -108,7 +108,7 @@ def test_a_faulty_judge_is_named_and_gives_no_result(
     pytester: pytest.Pytester, judge: str, broken: set[str], said: str
 ) -> None:
     # A preference of .7 for what is random is no clear one.
-    users = 400 if judge == "LikesSurprise" else 100
+    users = 400 if judge == "LikesSurprise" else 60
     options = ("--recsys-against=random", "-k", "judge or better", f"--recsys-users={users}")
     rows = rows_of(pytester, judge, *options)
     assert {name for name in PROMISES if status(rows, f"judge:{name}") == "violated"} == broken
@@ -152,7 +152,7 @@ def test_too_little_that_can_be_read_is_no_result(
 
 def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:
     models = [f"--recsys-model={name}" for name in ("random", "itemknn", "mostpop", "bm25")]
-    rows = rows_of(pytester, "ByPopularity", *models, "-k", "circle", "--recsys-users=100")
+    rows = rows_of(pytester, "ByPopularity", *models, "-k", "circle", "--recsys-users=60")
     figures = rows["no_circle:overall"]["details"]["figures"]
     ranked = [name.partition(" ")[2] for name in figures if name[0].isdigit()]
     assert ranked[0] == "mostpop"
@@ -164,7 +164,7 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert [each["name"] for each in league["systems"]] == ranked
     assert len(league["pairs"]) == 6
     for pair in league["pairs"]:
-        assert pair["won"] + pair["tied"] + pair["lost"] == 2 * 100
+        assert pair["won"] + pair["tied"] + pair["lost"] == 2 * 60
         assert pair["clear"] == (
             f"{pair['one']} and {pair['other']}" not in figures["pairs not clear"]
         )

@@ -250,7 +250,8 @@ BODIES = {
     [
         [],
         ["-x"],
-        ["--pdb"],
+        # It takes the way of -x.
+        pytest.param(["--pdb"], marks=pytest.mark.slow),
         pytest.param(["-n", "2"], marks=pytest.mark.slow),
         ["--reruns=1"],
         ["--recsys-max-calls=90"],
@@ -302,8 +303,8 @@ def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
         models=MODELS.replace('fingerprint = "1"', "fingerprint = '1'; deterministic = True")
     )
     project.makepyfile(test_it=STEPS.replace("assert same", "same"))
-    _, apart = verdicts(project, "--maxfail=9", "--recsys-cache=apart")
-    _, together = verdicts(project, "--recsys-cache=together")
+    _, apart = verdicts(project, "--maxfail=9", "--recsys-cache=apart", "--recsys-users=60")
+    _, together = verdicts(project, "--recsys-cache=together", "--recsys-users=60")
     assert together[1:] == apart[1:], "which may ask more, when less noise was expected"
 
 
@@ -495,10 +496,11 @@ def test_interrupted(recsys):
     raise KeyboardInterrupt
 """
     )
-    result = project.runpytest_subprocess(
+    result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting",
         "--recsys-users=30",
         f"--recsys-cache={project.path / 'cache'}",
+        no_reraise_ctrlc=True,
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert (project.path / "closed.log").read_text() == "GreenletExit"

@@ -79,7 +79,7 @@ def test_what_a_built_in_recommender_declares_is_true(name: str, tmp_path: Path)
         made = resolve(spec)
         declared = made.ignores  # type: ignore[union-attr]
         assert declared == (() if spec.endswith("=ratings") else ("ratings",))
-        recsys = recsys_of(made, spec, 0, 200, tmp_path)
+        recsys = recsys_of(made, spec, 0, 120, tmp_path)
         recsys.run()  # fits it
         recsys.runner.subject.ignores = frozenset()
         found = unread(recsys.run(), recsys.run(scale_ratings(2)))

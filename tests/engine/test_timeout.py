@@ -82,7 +82,7 @@ def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
 
 def test_one_user_for_whom_it_hangs_fails_alone(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nrecsys_timeout = 1\n", encoding="utf-8")
-    run(tmp_path, "--recsys-model=shop.py:Once", "--recsys-users=1000", "-k", "shift")
+    run(tmp_path, "--recsys-model=shop.py:Once", "--recsys-users=100", "-k", "shift")
     (row,) = record_of(tmp_path / "r.json")["results"]
     assert (row["status"], row["errors"]) == ("holds", 1)
     assert row["users"] >= 19
@@ -90,7 +90,7 @@ def test_one_user_for_whom_it_hangs_fails_alone(tmp_path: Path) -> None:
 
 def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(tmp_path: Path) -> None:
     text = run(
-        tmp_path, "--recsys-model=shop.py:Writer", "--recsys-timeout=0.5", "--recsys-users=20",
+        tmp_path, "--recsys-model=shop.py:Writer", "--recsys-timeout=0.3", "--recsys-users=20",
         "-k", "shift",
     )  # fmt: skip
     assert 'File "shop.py"' in text

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.policy import MARGIN, load
+from pytest_recsys_mt.gate.store import Store
 from tests.gate.conftest import Run
 
 KNOWN = '[[known]]\nrelation = "scale*"\nreason = "ticket 7"\nuntil = {}\n'
@@ -113,6 +114,8 @@ def test_a_known_violation_passes_until_its_last_day(
 ) -> None:
     policy(strict.path, KNOWN.format("9999-01-01"))
     result, record = run(*workers, share=1.0)
+    (kept,) = Store.of(strict.path).runs()
+    assert kept.head["counts"] == {"holds": 1, "violated": 1}
     result.assert_outcomes(passed=1, xfailed=1)
     assert (result.ret, record["gate"]["status"]) == (pytest.ExitCode.OK, "passed")
     result.stdout.fnmatch_lines(
@@ -192,6 +195,8 @@ def test_what_does_not_gate_is_told_and_fails_nothing(
     rule = '[[gate.rules]]\nrelation = "scale*"\ngates = false\nreason = "not promised"\n'
     policy(strict.path, rule)
     result, record = run(*workers, share=1.0)
+    (kept,) = Store.of(strict.path).runs()
+    assert kept.head["counts"] == {"holds": 1, "violated": 1}
     result.assert_outcomes(passed=1, xfailed=1)
     assert result.ret == pytest.ExitCode.OK
     (ungated,) = record["gate"]["ungated"]

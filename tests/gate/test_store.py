@@ -86,6 +86,7 @@ def test_a_release_is_compared_with_the_accepted_run(
     assert (pytester.path / ".recsys" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow  # test_a_known_violation_passes_until_its_last_day keeps one run of two workers
 def test_workers_keep_one_run(run: Run, pytester: pytest.Pytester) -> None:
     run("itemknn", "-n2")
     (one,) = Store.of(pytester.path).runs()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.answers import Asked, Context
@@ -83,7 +83,6 @@ def populations(draw: st.DrawFn) -> list[Asked]:
 
 @pytest.mark.parametrize("name", AGGREGATES)
 @given(users=populations(), data=st.data())
-@settings(max_examples=60)
 def test_every_aggregate_keeps_its_range_and_knows_no_order_of_users(
     name: str, users: list[Asked], data: st.DataObject
 ) -> None:
@@ -98,7 +97,6 @@ def test_every_aggregate_keeps_its_range_and_knows_no_order_of_users(
 
 @pytest.mark.parametrize("name", AGGREGATES)
 @given(users=populations())
-@settings(max_examples=60)
 def test_the_fast_way_to_leave_users_out_is_the_slow_one(name: str, users: list[Asked]) -> None:
     aggregate = measure_named(f"{name}@2")
     assert isinstance(aggregate, Aggregate)
@@ -112,7 +110,6 @@ def test_the_fast_way_to_leave_users_out_is_the_slow_one(name: str, users: list[
 
 
 @given(users=populations())
-@settings(max_examples=60)
 def test_matrices_and_sets_agree(users: list[Asked]) -> None:
     lists = [list(dict.fromkeys(one.answers[0].items))[:2] for one in users]
     offers = [

@@ -101,7 +101,7 @@ def both_sides(draw: st.DrawFn) -> tuple[FakeAnswers, FakeAnswers]:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 4)
 @given(sides=both_sides())
 def test_no_answers_make_a_number_that_is_none(
     name: str, sides: tuple[FakeAnswers, FakeAnswers]
@@ -120,7 +120,7 @@ effects = st.one_of(
 PROMISES: list[Promise] = ["at most", "at least", "within"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(effects, st.sampled_from(PROMISES), st.data())
 def test_no_effects_do_either(values: list[float], promise: Promise, data: st.DataObject) -> None:
     array = np.array(values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.cases import Split
+from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import OracleError
@@ -63,16 +62,21 @@ class First:
         ]
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Callable[[int], tuple[Side, Side, Split]]]:
-    """Both sides of a run with a seed, and its data; no heavy user was drawn."""
-    cache = AnswerCache(tmp_path)
+Sides = tuple[Side, Side, Split]
+Run = Callable[[int], Sides]
 
-    def made(seed: int) -> tuple[Side, Side, Split]:
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Both sides of a run with a seed, and its data; no heavy user was drawn."""
+    path = tmp_path_factory.mktemp("spans")
+    cache = AnswerCache(path)
+
+    def made(seed: int) -> Sides:
         split = Split(DATA, seed)
         asked = subject(First(), "first", "person")
         executor = Executor(cache, "auto", "run")
-        runner = Runner(asked, split, DESIGN, settings_of(DESIGN, seed, tmp_path), executor)
+        runner = Runner(asked, split, DESIGN, settings_of(DESIGN, seed, path), executor)
         context = runner.context(lambda verdict: verdict)
         return Side(runner, context), Side(runner, context, [add_spaces(1)], 1), split
 
@@ -80,12 +84,19 @@ def run(tmp_path: Path) -> Iterator[Callable[[int], tuple[Side, Side, Split]]]:
     cache.close()
 
 
-def unlucky(run: Callable[[int], tuple[Side, Side, Split]]) -> tuple[Side, Side, Split]:
+@pytest.fixture(scope="module")
+def unlucky(run: Run) -> Sides:
     for seed in range(100):
         sides = run(seed)
         if not {f"u{user}" for user in range(HEAVY)} & set(sides[2].users(DESIGN)):
             return sides
     raise AssertionError("every sample has a heavy user")
+
+
+@pytest.fixture(scope="module")
+def everyone(unlucky: Sides) -> list[Case]:
+    """Every user of the data, drawn or not."""
+    return list(unlucky[2].everyone(DESIGN))
 
 
 NAMES = [*SCORES, *SCORES_AT, "ndcg@3", "hit@3", "mrr@3"]
@@ -103,13 +114,13 @@ OWN = [
 
 @pytest.mark.parametrize("score", [*NAMES, *OWN], ids=lambda each: getattr(each, "name", each))
 def test_it_holds_for_users_who_were_not_drawn(
-    score: str | Score, run: Callable[[int], tuple[Side, Side, Split]]
+    score: str | Score, unlucky: Sides, everyone: list[Case]
 ) -> None:
-    source, followup, split = unlucky(run)
+    source, followup, _ = unlucky
     named = score_named(score)
     spans = [
         named.span_for(Asked(case.request, (), case.held_out, case.past), source.context)
-        for case in split.everyone(DESIGN)
+        for case in everyone
     ]
     low, high = min(low for low, _ in spans), max(high for _, high in spans)
     assert len(spans) == HEAVY + LIGHT
@@ -130,30 +141,28 @@ def test_it_holds_for_users_who_were_not_drawn(
 
 
 def test_a_mean_that_few_users_carry_is_never_said_to_be_small(
-    run: Callable[[int], tuple[Side, Side, Split]],
+    run: Run,
 ) -> None:
     """The mean of all users is beyond the threshold, but in most samples nobody shows it."""
     score = Score("past", own, span=lambda asked, context: (0.0, float(len(asked.past))))
     everyone = [len(case.past) for case in run(0)[2].everyone(DESIGN)]
     threshold = SHORT - 1 + 0.1
     assert np.mean(everyone) > threshold
-    claims = [at_most(run(seed)[0], score, threshold).status for seed in range(20)]
-    assert claims.count("holds") <= 2
+    claims = [at_most(run(seed)[0], score, threshold).status for seed in range(10)]
+    assert claims.count("holds") <= 1
 
 
 @pytest.mark.parametrize("span", [(1, 0), (0,), None, lambda asked, context: 3, "01"])
-def test_a_span_that_is_none_is_named(
-    span: object, run: Callable[[int], tuple[Side, Side, Split]]
-) -> None:
+def test_a_span_that_is_none_is_named(span: object, run: Run) -> None:
     with pytest.raises(OracleError, match=r"past: the span is .*must be the smallest"):
         at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]
 
 
 def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(
-    run: Callable[[int], tuple[Side, Side, Split]],
+    unlucky: Sides,
 ) -> None:
     """Heavy users have 80 of 120 items, so no 60 candidates are left for them."""
-    _, _, split = unlucky(run)
+    _, _, split = unlucky
     many = dataclasses.replace(DESIGN, candidates=60)
     assert {len(case.past) for case in split.everyone(many)} == {SHORT - 1}
     assert len(list(split.everyone(many))) == LIGHT

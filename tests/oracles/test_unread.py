@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -65,9 +66,10 @@ COMPLETIONS: dict[str, Say] = {
 }
 
 
-def said(
-    say: Say | None, unread: float, order: int, label: str = "", replicates: int = 1
-) -> Partly:
+@cache
+def _answered(
+    say: Say | None, unread: float, order: int, label: str, replicates: int
+) -> tuple[Asked, ...]:
     rng = Random(f"{unread} {label}")
     lists = [[CATALOGUE[::order][user % 4 :][:5]] * replicates for user in range(USERS)]
     asked = []
@@ -78,6 +80,13 @@ def said(
             for answer in each.answers
         )
         asked.append(replace(each, answers=answers))
+    return tuple(asked)
+
+
+def said(
+    say: Say | None, unread: float, order: int, label: str = "", replicates: int = 1
+) -> Partly:
+    asked = list(_answered(say, unread, order, label, replicates))
     return Partly(asked, replace(KNOWN, deterministic=replicates == 1), label)
 
 

@@ -90,7 +90,7 @@ def asked(world: Any, dataset: str, name: str) -> tuple[Dataset, tuple[Question,
 def test_who_knows_scores_one_and_who_is_constant_exactly_the_share(
     world: Any, measure: Measure
 ) -> None:
-    questions = questions_for(measure, world(measure.dataset), COUNT, 0)
+    questions = questions_for(measure, world(measure.dataset), 24, 0)
     assert len(questions) >= 20
     right = ask(knowing(questions), questions).choices
     assert (right.accuracy, right.missed) == (1.0, 0.0)

@@ -52,7 +52,6 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
 # Run each time; the others with --slow. The promises alone are shown to find a fault each in tests/calibration.
 ALWAYS = {
     faults.Sound,
-    faults.ReadsRawRatings,
     faults.IgnoresTheUser,
     faults.CannotKeepStill,
     faults.Remembers,
@@ -139,7 +138,7 @@ def test_lists_that_are_all_but_empty_hold_nothing(pytester: pytest.Pytester) ->
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
         SUITE, f"--recsys-model={faults.__name__}:NamesOne", f"--recsys-json={path}",
-        "-p", "no:cacheprovider", "-q", "--recsys-users=60", "--recsys-shrink=0", "-k", "not ask_elsewhere",
+        "-p", "no:cacheprovider", "-q", "--recsys-users=40", "--recsys-shrink=0", "-k", "not ask_elsewhere",
     )  # fmt: skip
     rows = record_of(path)["results"]
     compared = [

@@ -64,7 +64,8 @@ def test_neighbours_find_more_and_are_less_biased_than_what_is_popular(
     """Films already watched hide this: a neighbour's best are mostly what the user has."""
     found = {
         model: {
-            row["metric"]: row["value"] for row in rows_of(pytester, model, "-k", "popularity.py")
+            row["metric"]: row["value"]
+            for row in rows_of(pytester, model, "-k", "popularity.py", users=200)
         }
         for model in ("itemknn", "userknn", "mostpop")
     }

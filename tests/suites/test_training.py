@@ -93,7 +93,7 @@ def test_what_a_fit_does_to_its_data_is_its_own_affair(pytester: pytest.Pytester
 @EVERY
 def test_the_suite_finds_the_fault(pytester: pytest.Pytester, fault: type[learners.Sound]) -> None:
     file, *promises = BROKEN[fault]
-    found = rows_of(pytester, f"training/{file}", fault)
+    found = rows_of(pytester, f"training/{file}", fault, "--recsys-users=100")
     assert not [row for row in found if row["status"] == "error"]
     assert {row["relation"] for row in found if row["status"] == "violated"} == set(promises)
 

@@ -134,7 +134,7 @@ def test_training_labels_the_chosen_item_and_none_that_the_user_has() -> None:
 @pytest.mark.parametrize("spec", ["fm", "deepfm"])
 def test_a_ring_is_learned_by_heart(spec: str) -> None:
     kind = {"fm": FM, "deepfm": DeepFM}[spec]
-    chosen = kind(dim=16, epochs=120, batch=64, rate=0.01, patience=0, length=1)
+    chosen = kind(dim=16, epochs=80, batch=64, rate=0.01, patience=0, length=1)
     recommender = rings.fitted(chosen)
     asked = [rings.request(n, k=1) for n in range(17)]
     answers = [answer.items[0] for answer in recommender.recommend(asked)]

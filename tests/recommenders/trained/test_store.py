@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,23 +104,36 @@ def test_what_is_damaged_is_trained_anew_and_replaced(
     assert len(trainings) == 2
 
 
-def test_two_processes_train_once(tmp_path: Path) -> None:
+def test_two_processes_train_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This one trains, and until it is done the other one, which wants the same model, waits."""
     code = f"""
 from pathlib import Path
 from pytest_recsys_mt.recommenders.trained import base
 from tests.recommenders.trained.test_store import ASKED, fitted, model
 train = base.train
 base.train = lambda *args: print("trained") or train(*args)
+print("begins", flush=True)
 print(fitted(model(Path({str(tmp_path)!r}), epochs=5)).score(ASKED).tobytes().hex())
 """
     root = Path(__file__).resolve().parents[3]
-    started = [
-        subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    told = [process.communicate(timeout=120)[0].split() for process in started]
-    assert sorted(map(len, told)) == [1, 2]
-    assert told[0][-1] == told[1][-1]
+    began: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        output = other.stdout
+
+        def slowly(*args: Any) -> Any:
+            began.append(output.readline())
+            time.sleep(0.5)
+            return train(*args)
+
+        train = base.train
+        monkeypatch.setattr(base, "train", slowly)
+        here = fitted(model(tmp_path, epochs=5)).score(ASKED).tobytes().hex()
+        told = other.communicate(timeout=120)[0].split()
+    assert began == ["begins\n"]
+    assert told == [here]
 
 
 def test_a_training_that_fails_leaves_nothing_and_holds_nobody_up(

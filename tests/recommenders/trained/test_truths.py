@@ -37,7 +37,7 @@ need("torch")
 RING = 30
 USERS = 90
 ENOUGH = 66  # of them, to show that nothing moves by 0.05
-SMALL = "dim=16&patience=0&epochs=30&batch=32&rate=0.01&length=12"
+SMALL = "dim=16&patience=0&epochs=12&batch=32&rate=0.01&length=12"
 
 
 def ring() -> Dataset:

@@ -26,10 +26,11 @@ settings.load_profile("few")
 # pytester forgets every module that a run inside this process imported, and numpy cannot be
 # imported twice: so all that such runs import is imported before them.
 for _name in (
-    "calls.progress", "datasets.dataset", "datasets.reading", "engine.run", "llm.api.openai_model",
-    "llm.recommender", "oracles", "plugin.interruptions", "plugin.planning", "plugin.preflight",
-    "plugin.reproduce", "recommenders", "recommenders.knn", "relations", "report.other_reporters",
-    "report.relation_list", "report.planned", "report.sections", "report.terminal",
+    "calls.progress", "datasets.dataset", "datasets.reading", "engine.counterexample", "engine.run",
+    "engine.schedule", "engine.shrinking", "llm.api.openai_model", "llm.recommender", "oracles", "plugin.ahead",
+    "plugin.interruptions", "plugin.planning", "plugin.preflight", "plugin.reproduce", "plugin.shrinking",
+    "recommenders", "recommenders.knn", "relations", "report.other_reporters", "report.planned", "report.raising",
+    "report.relation_list", "report.sections", "report.terminal",
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in (

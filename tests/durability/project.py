@@ -1,6 +1,7 @@
 """A project that asks a chat model, run by a real pytest in a process of its own."""
 
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.models.faults import FaultServer, Reply, completion
 
@@ -32,13 +35,14 @@ CONCURRENCY = 4
 def listed(payload: dict[str, Any]) -> str:
     """An answer that depends on the question alone: the titles in it, in an order by hash."""
     text = payload["messages"][-1]["content"]
-    titles = dict.fromkeys(re.findall(r"[\w' ]+ \(\d{4}\)", text))
+    # Whole titles: of others the reader asks a list of all known films, which takes a second to load.
+    titles = dict.fromkeys(re.findall(r"(?m)^\d+\. (.+ \(\d{4}\))", text))
     noise = payload["seed"] % 3
 
     def order(title: str) -> str:
-        return hashlib.sha256(f"{title.strip()} {noise}".encode()).hexdigest()
+        return hashlib.sha256(f"{title} {noise}".encode()).hexdigest()
 
-    return "\n".join(f"{n}. {t.strip()}" for n, t in enumerate(sorted(titles, key=order)[:10], 1))
+    return "\n".join(f"{n}. {t}" for n, t in enumerate(sorted(titles, key=order)[:10], 1))
 
 
 def question(payload: dict[str, Any]) -> str:
@@ -103,27 +107,45 @@ class Project:
 
     def start(self, *options: str, model: str = "openai:tiny") -> subprocess.Popen[str]:
         """Start a run, in a process group of its own."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *self._arguments(model, options)],
+            cwd=self.folder, env=self.environment, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def _arguments(self, model: str, options: tuple[str, ...]) -> list[str]:
         joint = "&" if "?" in model else "?"
         spec = (
             f"{model}{joint}temperature=1&concurrency={CONCURRENCY}"
             if "openai:" in model
             else model
         )
-        return subprocess.Popen(
-            [
-                sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q",
-                f"--recsys-model={spec}", f"--recsys-users={USERS}",
-                f"--recsys-cache={self.cache}", f"--recsys-json={self.record}", *options,
-            ],
-            cwd=self.folder, env=self.environment, text=True, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+        return [
+            "-p", "no:cacheprovider", "-q",
+            f"--recsys-model={spec}", f"--recsys-users={USERS}",
+            f"--recsys-cache={self.cache}", f"--recsys-json={self.record}", *options,
+        ]  # fmt: skip
 
     def run(self, *options: str, **more: str) -> tuple[int, str]:
         """The exit status and the output of a whole run."""
         process = self.start(*options, **more)
         output, _ = process.communicate(timeout=300)
         return process.returncode, output
+
+    def run_here(
+        self, pytester: pytest.Pytester, *options: str, model: str = "openai:tiny"
+    ) -> tuple[int, str]:
+        """The same within this process, which has imported all that takes seconds."""
+        # Pytester forgets what the run imports, and the client of OpenAI takes a second each time.
+        importlib.import_module("pytest_recsys_mt.llm.api.channel")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            for name in os.environ.keys() - self.environment.keys():
+                patch.delenv(name)
+            for name, value in self.environment.items():
+                patch.setenv(name, value)
+            done = pytester.runpytest_inprocess(*self._arguments(model, options))
+        return int(done.ret), f"{done.stdout}\n{done.stderr}"
 
     def found(self) -> dict[str, Any]:
         """The record, but for where its verdicts can be seen again."""

@@ -46,10 +46,10 @@ def process(batch: Path, url: str, output: Path) -> list[Line]:
 
 
 def test_a_batch_gives_the_verdicts_of_a_live_run(
-    project: Project, counting: Counting, tmp_path: Path
+    project: Project, counting: Counting, tmp_path: Path, pytester: pytest.Pytester
 ) -> None:
     batch, output = tmp_path / "batch.jsonl", tmp_path / "output.jsonl"
-    code, printed = project.run("--recsys-plan", f"--recsys-batch={batch}")
+    code, printed = project.run_here(pytester, "--recsys-plan", f"--recsys-batch={batch}")
     assert code == 0, printed
     assert not counting.asked
     assert f"{CALLS} calls written to {batch}" in printed
@@ -58,18 +58,18 @@ def test_a_batch_gives_the_verdicts_of_a_live_run(
     assert main([*arguments, "--cache", str(project.cache)]) == 0
     by_batch = {question(line["body"]) for line in lines_of(batch)}
     counting.asked.clear()
-    project.run("--recsys-mode=replay")
+    project.run_here(pytester, "--recsys-mode=replay")
     replayed = project.found()
     assert replayed["calls"]["cached"] == CALLS
     assert not counting.asked
     live = Project(tmp_path / "live" / project.folder.name, counting.server.url)
-    live.run()
+    live.run_here(pytester)
     assert live.found()["results"] == replayed["results"]
     assert set(counting.asked) == by_batch, "a batch asks what a live run asks"
 
 
-def test_a_batch_needs_a_plan(project: Project) -> None:
-    code, printed = project.run("--recsys-batch=b.jsonl")
+def test_a_batch_needs_a_plan(project: Project, pytester: pytest.Pytester) -> None:
+    code, printed = project.run_here(pytester, "--recsys-batch=b.jsonl")
     assert code == 4
     assert "add --recsys-plan" in printed
 

@@ -77,10 +77,15 @@ def survive(project: Project, counting: Counting, kills: int, *options: str) -> 
 
 
 def assert_killed_runs_end_as_one(
-    project: Project, counting: Counting, tmp_path: Path, kills: int, *options: str
+    project: Project,
+    counting: Counting,
+    tmp_path: Path,
+    pytester: pytest.Pytester,
+    kills: int,
+    *options: str,
 ) -> None:
     undisturbed = Project(tmp_path / "undisturbed" / project.folder.name, counting.server.url)
-    undisturbed.run()
+    undisturbed.run_here(pytester)
     assert set(counting.asked.values()) == {1}
     counting.asked.clear()
     counting.delay = 0.03
@@ -94,17 +99,21 @@ def assert_killed_runs_end_as_one(
 
 
 def test_a_run_that_was_killed_ends_as_if_nothing_had_been(
-    project: Project, counting: Counting, tmp_path: Path
+    project: Project, counting: Counting, tmp_path: Path, pytester: pytest.Pytester
 ) -> None:
-    assert_killed_runs_end_as_one(project, counting, tmp_path, 1)
+    assert_killed_runs_end_as_one(project, counting, tmp_path, pytester, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_so_does_one_killed_twenty_times(
-    project: Project, counting: Counting, tmp_path: Path, options: tuple[str, ...]
+    project: Project,
+    counting: Counting,
+    tmp_path: Path,
+    pytester: pytest.Pytester,
+    options: tuple[str, ...],
 ) -> None:
-    assert_killed_runs_end_as_one(project, counting, tmp_path, 20, *options)
+    assert_killed_runs_end_as_one(project, counting, tmp_path, pytester, 20, *options)
 
 
 @pytest.mark.slow  # a killed run that goes on counts its calls, too

@@ -24,9 +24,19 @@ def pytest_sessionstart(session):
 """
 
 
+WOULD_NOTICE = """
+import socket
+import pytest
+
+def test_a_socket_is_noticed():
+    with pytest.raises(RuntimeError, match="touched the network"):
+        socket.socket()
+"""
+
+
 @pytest.fixture
-def recorded(project: Project, counting: Counting) -> Project:
-    code, output = project.run()
+def recorded(project: Project, counting: Counting, pytester: pytest.Pytester) -> Project:
+    code, output = project.run_here(pytester)
     assert sum(counting.asked.values()) == CALLS, output
     assert code in (0, 1), output
     counting.asked.clear()
@@ -44,7 +54,9 @@ def test_a_replay_opens_no_socket_and_needs_no_key(
     file.write_text(rehosted(file.read_text(), counting.server.url, host))
     assert main(["cache", "import", str(file), "--cache", str(elsewhere.cache)]) == 0
     (elsewhere.folder / "conftest.py").write_text(NO_SOCKETS)
-    elsewhere.run("--recsys-mode=replay")
+    (elsewhere.folder / "test_would_notice.py").write_text(WOULD_NOTICE)
+    _, output = elsewhere.run("--recsys-mode=replay", "-rA")
+    assert "PASSED test_would_notice.py::test_a_socket_is_noticed" in output
     replayed = elsewhere.found()
     for row in (*replayed["results"], *live["results"]):
         del row["fingerprint"]  # which knows the host
@@ -53,6 +65,7 @@ def test_a_replay_opens_no_socket_and_needs_no_key(
     assert replayed["calls"]["made"] == 0
 
 
+@pytest.mark.slow  # test_a_replay_opens_no_socket_and_needs_no_key tries in its own run what forbids them
 def test_what_forbids_sockets_would_notice_one(project: Project, counting: Counting) -> None:
     (project.folder / "conftest.py").write_text(NO_SOCKETS)
     code, output = project.run()

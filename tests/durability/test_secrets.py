@@ -145,7 +145,9 @@ def test_what_is_searched_for_is_found() -> None:
     assert not leaks({"it": KEY[5:14].encode()})
 
 
-def test_the_key_is_in_no_artefact(project: Project, telling: Counting, tmp_path: Path) -> None:
+def test_the_key_is_in_no_artefact(
+    project: Project, telling: Counting, pytester: pytest.Pytester
+) -> None:
     project.environment |= {"OPENAI_API_KEY": KEY, "OPENAI_LOG": "debug"}
     (project.folder / "test_faults.py").write_text(TEST)
     code, output = project.run(
@@ -164,8 +166,8 @@ def test_the_key_is_in_no_artefact(project: Project, telling: Counting, tmp_path
     for seen in ("[OPENAI_API_KEY]", "Secret('...')"):
         assert seen in unbroken
     main(["cache", "export", str(project.folder / "x.jsonl"), "--cache", str(project.cache)])
-    _, planned = project.run(
-        "--recsys-plan", "--recsys-batch=b.jsonl", "--recsys-mode=refresh", "test_it.py"
+    _, planned = project.run_here(
+        pytester, "--recsys-plan", "--recsys-batch=b.jsonl", "--recsys-mode=refresh", "test_it.py"
     )
     files = files_of(project.folder)
     assert {
@@ -294,10 +296,12 @@ def told_of_no_address(output: str) -> bool:
     return not any(part in output for part in ("hunter2", "0123456789"))
 
 
-def test_an_address_with_a_password_in_the_environment_is_not_repeated(project: Project) -> None:
+def test_an_address_with_a_password_in_the_environment_is_not_repeated(
+    project: Project, pytester: pytest.Pytester
+) -> None:
     (project.folder / "test_it.py").write_text(MEETS_ADDRESSES)
     project.environment |= {"OPENAI_API_KEY": KEY, "RECSYS_HTTP_AUTHORIZATION": f"Bearer {KEY}"}
-    code, output = project.run("--showlocals", "-vv", "--tb=long", "-rA")
+    code, output = project.run_here(pytester, "--showlocals", "-vv", "--tb=long", "-rA")
     assert (code, output.count("RecommenderError: ") >= len(ADDRESSES) * 2) == (1, True), output
     assert told_of_no_address(output)
 

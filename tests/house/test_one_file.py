@@ -308,15 +308,16 @@ def passed(copy: Path, selected: str, *places: str) -> int:
     return int(said.split(" passed")[0].split()[-1])
 
 
-def page_of(copy: Path, kind: str) -> str:
-    """The page of the documentation on a kind."""
-    code = f"from scripts.docs_pages import {kind}_page; print(*{kind}_page(), sep=chr(10))"
-    return run(copy, "-c", code)
+def page_of(copy: Path, *kinds: str) -> str:
+    """The pages of the documentation on some kinds."""
+    pages = "".join(f"print(*docs_pages.{kind}_page(), sep=chr(10)); " for kind in kinds)
+    return run(copy, "-c", f"from scripts import docs_pages; {pages}")
 
 
 def test_a_relation_is_one_file(copy: Path) -> None:
     (copy / "pytest_recsys_mt" / "relations" / "lower_ratings.py").write_text(RELATION)
-    assert passed(copy, "lower_ratings or transformation_is_drawn", "relations", "strategies") >= 14
+    places = ("relations/test_every_relation.py", "relations/test_transformation.py", "strategies")
+    assert passed(copy, "lower_ratings or transformation_is_drawn", *places) >= 14
     page = page_of(copy, "relations")
     assert "## lower_ratings" in page
     assert "hardly changes when every rating is lower.* Needs" in page
@@ -387,10 +388,11 @@ def test_an_oracle_is_one_file_and_an_option_is_one_edit(copy: Path) -> None:
     record = json.loads((copy / "record.json").read_text())
     (row,) = record["results"]
     assert (row["oracle"], row["status"]) == ("same_first", "holds")
-    assert "## same_first" in page_of(copy, "oracles")
+    pages = page_of(copy, "oracles", "options")
+    assert "## same_first" in pages
     assert record["settings"]["courage"] == 7
     (copy / "pytest.ini").write_text("[pytest]\nrecsys_courage = 0\n")
     refused = run(copy, "-m", "pytest", status=4)
     assert "ini option recsys_courage='0': a whole number from 1 is needed" in refused
     row = "| `--recsys-courage=N` | `recsys_courage` | how much is dared (default: 3) |"
-    assert row in page_of(copy, "options")
+    assert row in pages

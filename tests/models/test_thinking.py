@@ -1,13 +1,9 @@
 """Models that think before they answer, behind both APIs, alone and in whole runs."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -346,22 +342,16 @@ def test_usage_is_stored_with_its_parts_and_read_without_them() -> None:
         )
 
 
-def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[str, Any]]:
-    """A run by the sentence of the README, in a process of its own: what it prints, and its record."""
-    foreign = ("OPENAI_", "PYTEST_", "RECSYS_", "COV_")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short",
-            f"--recsys-model={model}", "--pyargs", "pytest_recsys_mt.suites.metamorphic",
-            "--recsys-users=3", "--recsys-cache=cache", "--recsys-json=record.json",
-            "--recsys-html=report.html", "--recsys-inconclusive=skip", *options,
-        ],
-        cwd=folder, env={**environment, "OPENAI_BASE_URL": url}, capture_output=True, text=True,
-        check=False,
+def suite(pytester: pytest.Pytester, model: str, *options: str) -> tuple[str, dict[str, Any]]:
+    """A run by the sentence of the README: what it prints, and its record."""
+    done = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "-q", "--tb=short",
+        f"--recsys-model={model}", "--pyargs", "pytest_recsys_mt.suites.metamorphic",
+        "--recsys-users=3", "--recsys-cache=cache", "--recsys-json=record.json",
+        "--recsys-html=report.html", "--recsys-inconclusive=skip", *options,
     )  # fmt: skip
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    return " ".join(done.stdout.split()), record_of(folder / "record.json")
+    assert done.ret in (0, 1), f"{done.stdout}\n{done.stderr}"
+    return " ".join(done.stdout.str().split()), record_of(pytester.path / "record.json")
 
 
 @pytest.mark.parametrize(
@@ -373,14 +363,14 @@ def suite(folder: Path, url: str, model: str, *options: str) -> tuple[str, dict[
     ],
 )
 def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
-    at: Open, tmp_path: Path, only_responses: bool, given: list[str], least: int
+    at: Open, pytester: pytest.Pytester, only_responses: bool, given: list[str], least: int
 ) -> None:
     server = at(GPT5(only_responses=only_responses))
-    (tmp_path / "prices.toml").write_text(
+    (pytester.path / "prices.toml").write_text(
         '["gpt-5"]\ninput = 1.25\noutput = 10\ncached_input = 0.125\n'
     )
     given = [*given, "--recsys-prices=prices.toml"]
-    shown, record = suite(tmp_path, server.url, *given)
+    shown, record = suite(pytester, *given)
     calls = record["calls"]
     assert "error" not in {row["status"] for row in record["results"]}, shown
     assert calls["failed"] == 0
@@ -400,28 +390,28 @@ def test_the_suite_runs_with_gpt_5_and_its_bill_is_known(
     noted = f"note: {server.url} takes no temperature for gpt-5: the given one was not used"
     assert (noted in shown) == ("temperature" in given[0])
     assert (noted.removeprefix("note: ") in record["notes"]) == ("temperature" in given[0])
-    page = (tmp_path / "report.html").read_text()
+    page = (pytester.path / "report.html").read_text()
     assert f"<dt>of them of thinking</dt><dd>{calls['reasoning_tokens']:,}</dd>" in page
     asked = len(server.asked)
-    _, again = suite(tmp_path, server.url, *given, "--recsys-mode=replay")
+    _, again = suite(pytester, *given, "--recsys-mode=replay")
     assert len(server.asked) == asked, "recorded answers are found without asking"
     assert again["calls"]["made"] == again["calls"]["failed"] == 0
 
 
 @pytest.mark.slow
 def test_the_suite_runs_with_vllm_and_says_what_to_do_without_room(
-    at: Open, tmp_path: Path
+    at: Open, pytester: pytest.Pytester
 ) -> None:
-    server = at(VLLM())
+    at(VLLM())
     few = ("-k", "rating_scale")
-    shown, record = suite(tmp_path, server.url, "openai:Qwen/Qwen3-8B", *few)
+    shown, record = suite(pytester, "openai:Qwen/Qwen3-8B", *few)
     assert record["calls"]["made"] == 0
     assert "the model thought until no token was left" in shown
     spec = "openai:Qwen/Qwen3-8B?extra_body.chat_template_kwargs.enable_thinking=false"
-    _, record = suite(tmp_path, server.url, spec, *few)
+    _, record = suite(pytester, spec, *few)
     assert record["calls"]["failed"] == 0
     assert record["calls"]["made"] > 0
-    _, thinking = suite(tmp_path, server.url, "openai:Qwen/Qwen3-8B?max_tokens=4000", *few)
+    _, thinking = suite(pytester, "openai:Qwen/Qwen3-8B?max_tokens=4000", *few)
     assert thinking["calls"]["failed"] == 0
     assert thinking["calls"]["completion_tokens"] == thinking["calls"]["made"] * (1500 + WRITTEN)
     assert "The Room" not in json.dumps(thinking["results"]), "thinking is no answer"

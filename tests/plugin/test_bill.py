@@ -9,6 +9,7 @@ from tests.plugin.conftest import TOYS, record_of
 MODELS = '''
 import hashlib
 import os
+import re
 from pytest_recsys_mt import Completion
 from pytest_recsys_mt.requests import Usage
 
@@ -32,9 +33,9 @@ class Chat:
             log.write(f"{drawn}\\n")
         if drawn[0] == "0" and is_new:
             return Completion(None, Usage(90, 20), "length")
-        films = [line for line in text.splitlines() if "(19" in line or "(20" in line]
+        films = re.findall(r"(?m)^\\d+\\. (.+)$", text)
         films.sort(key=lambda film: hashlib.sha256((film + drawn).encode()).digest())
-        said = "\\n".join(f"{n}. {film.partition('. ')[2]}" for n, film in enumerate(films[:10], 1))
+        said = "\\n".join(f"{n}. {film}" for n, film in enumerate(films[:10], 1))
         return Completion(said or "overall: tie", Usage(90, 10), "length" if drawn[0] == "f" else "stop")
 
     def complete(self, prompts):

@@ -90,7 +90,7 @@ def test_workers_that_die_before_they_say_anything(
                 return []
         """
     )
-    result = losing.runpytest_subprocess(
+    result = losing.runpytest_inprocess(
         "-n2", "--max-worker-restart=0", "--recsys-model=dying:Dying",
         "--recsys-json=record.json", "--reruns=1",
     )  # fmt: skip

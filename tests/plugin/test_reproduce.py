@@ -121,7 +121,7 @@ def test_two_models_and_settings_from_everywhere(
 
 
 def test_a_command_is_for_the_folder_that_the_run_began_in(
-    project: pytest.Pytester, again_in_a_shell: Again, monkeypatch: pytest.MonkeyPatch
+    project: pytest.Pytester, again: Again, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.makeini("[pytest]\nrecsys_users = 30\npythonpath = .\n")
     project.makepyfile(**{"release/deep/test_shop": TEST})
@@ -131,7 +131,7 @@ def test_a_command_is_for_the_folder_that_the_run_began_in(
     ]
     assert row["nodeid"].startswith("release/deep/")
     assert " 'deep/test_shop.py::TestShop::test_ranking[" in row["reproduce"]
-    assert numbers(again_in_a_shell(row)) == numbers(row)
+    assert numbers(again(row)) == numbers(row)
 
 
 def test_a_test_of_the_suites_is_found_by_its_module(

@@ -11,7 +11,7 @@ import pytest
 def default_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The record of a default run, of few users: most of it holds or is inconclusive."""
     folder = tmp_path_factory.mktemp("run")
-    command = "-m pytest --pyargs pytest_recsys_mt.suites -p no:cacheprovider -q --recsys-users=40"
+    command = "-m pytest --pyargs pytest_recsys_mt.suites -p no:cacheprovider -q --recsys-users=20"
     subprocess.run(
         [sys.executable, *command.split(), "--recsys-json=record.json"],
         cwd=folder,

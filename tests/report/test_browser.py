@@ -214,7 +214,10 @@ def test_without_scripts_everything_can_be_opened(opened: Open) -> None:
     assert page.locator("#holds article").first.is_visible()
 
 
-@pytest.mark.parametrize("width", [320, 400, 800])
+@pytest.mark.parametrize(
+    "width",
+    [320, pytest.param(400, marks=pytest.mark.slow), 800],  # between the two others
+)
 @pytest.mark.parametrize("folded", [True, False])
 def test_narrow_windows_need_no_sideways_scrolling(opened: Open, width: int, folded: bool) -> None:
     page = opened(width=width)
@@ -255,7 +258,13 @@ def test_axe_finds_nothing(opened: Open, scheme: Any, media: Any, width: int) ->
     assert told == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        pytest.param("light", 1280, marks=pytest.mark.slow),  # of the page it is seen by default
+        ("dark", 400),
+    ],
+)
 def test_axe_finds_nothing_in_a_view_and_it_needs_no_sideways_scrolling(
     opened: Open, tmp_path: Path, scheme: Any, width: int
 ) -> None:

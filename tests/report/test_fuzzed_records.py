@@ -70,7 +70,7 @@ def changed(sound: Any, way: tuple[Any, ...], value: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # a margin of 1e308
 @pytest.mark.parametrize(
-    "draws", [60, pytest.param(3000, marks=pytest.mark.slow)], ids=["some", "many"]
+    "draws", [25, pytest.param(3000, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 @pytest.mark.parametrize("kind", ["of a run", "of a board"])
 def test_no_wrong_value_ends_in_a_traceback(

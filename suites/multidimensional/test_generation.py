@@ -46,15 +46,13 @@ def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
 def test_figure_6(recsys, profiles, length):
     """Figure 6 of the paper: profiles beside histories of several lengths, and in their place."""
     shorter = recsys.using(history=length)
-    sides = {
-        "history_alone": shorter.run(),
-        "both": shorter.run(with_profile(profiles)),
-        "profile_alone": shorter.run(with_profile(profiles, history=False)),
-    }
+    together = shorter.run(with_profile(profiles))
+    alone = shorter.run(with_profile(profiles, history=False))
+    sides = {"history_alone": shorter.run(), "both": together, "profile_alone": alone}
     names = ("hit@5", "ndcg@5", "aplt@5", "serendipity@5")
     found = {
         side: {name: points[0][1] for name in names if (points := curve({0: answers}, name))}
         for side, answers in sides.items()
     }
-    verdict = at_least(sides["both"], "hit@5", LIMIT["blind:hit@5"])
+    verdict = at_least(together, "hit@5", LIMIT["blind:hit@5"])
     assert annotate(verdict, history=length, **found)

@@ -422,6 +422,8 @@ def _leaderboard(given: argparse.Namespace) -> None:
 def _paper(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.paper_tables.command import write_tables
 
+    if given.table and given.figure:
+        given.parser.error("give --table or --figure, not both")
     name = f"figure-{given.figure}" if given.figure else given.table and f"table-{given.table}"
     write_tables(given.suite, given.records, given.output, name)
 

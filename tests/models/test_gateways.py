@@ -24,7 +24,7 @@ def asked(**parameters: Any) -> tuple[Completion, OpenAIModel]:
 
 def events(*pieces: Any, end: str = "data: [DONE]\n\n") -> Reply:
     told = [f"data: {json.dumps(piece)}\n\n" for piece in pieces]
-    text = ": kept alive\n\n" + "".join(told) + end
+    text = ":kept alive\n\n" + "".join(told) + end
     return Reply(text.encode(), headers={"content-type": "text/event-stream"})
 
 

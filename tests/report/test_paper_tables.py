@@ -26,7 +26,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tables")
     subprocess.run(
         [
-            sys.executable, "-m", "pytest", str(SUITE), "-k", "fold0 or fold3", "--recsys-model=mostpop",
+            sys.executable, "-m", "pytest", str(SUITE), "--recsys-keep=no", "-k", "fold0 or fold3", "--recsys-model=mostpop",
             "--recsys-model=itemknn", "--recsys-model=random", "--recsys-json=record.json", "-q", "-p", "no:cacheprovider",
         ],
         cwd=folder, check=False, capture_output=True,
@@ -139,6 +139,7 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
             ["popularity", "{record}", "--table=4"],
             "no table-4; it has table-2-3, table-of-metrics",
         ),
+        (["popularity", "{record}", "--figure=9"], "no figure-9; it has table-2-3"),
         (["popularity", "none.json"], "none.json"),
         (["popularity", "{record}", "-o", "x.doc"], "ends in .md, .csv, .tex"),
         (["popularity", "{record}", "-o", "{record}"], "no known ending"),
@@ -149,6 +150,23 @@ def test_what_is_wrong_is_named(
 ) -> None:
     assert main(["paper", *(each.format(record=record) for each in arguments)]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_what_a_table_lacks_is_said(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: dict[str, Any] = record_of(record)
+    path = tmp_path / "part.json"
+    bias, hit = "log_popularity_difference", "hit@10"
+    kept = [row for row in whole["results"] if row.get("metric") not in (bias, hit)]
+    path.write_text(json.dumps({**whole, "results": kept}))
+    assert main(["paper", "popularity", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "Users: 80." in told
+    assert "(in HR@10, popularity bias): the records have no such figure" in told
+    assert "Not in these records: All metrics of popularity bias" in told
+    with pytest.raises(SystemExit):
+        main(["paper", "popularity", str(path), "--table=2", "--figure=4"])
 
 
 def test_records_of_other_tests_are_told_what_fills_the_tables(

@@ -11,7 +11,7 @@ _TEXTS = ("content", "refusal", "reasoning", "reasoning_content")
 
 def is_stream(body: bytes) -> bool:
     """Whether the body of a response is a stream of events."""
-    return body.lstrip().startswith((b"data:", b"event:", b"id:", b"retry:", b": "))
+    return body.lstrip().startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
 
 
 def joined(body: bytes, load: Callable[[str], Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import count
@@ -42,6 +43,7 @@ for _name in (
 # A run reads the data once, and a thousand runs inside tests need not each.
 _loading = importlib.import_module("pytest_recsys_mt.datasets.loading")
 _loading.load_mini = cache(_loading.load_mini)  # type: ignore[attr-defined]
+_redaction = importlib.import_module("pytest_recsys_mt.redaction")
 
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -82,6 +84,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    # What tests before this one left in the process: the name of a key's variable, and the suites of a run inside it.
+    _redaction._known.clear()
+    sys.modules.pop("suites", None)
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Follows the README, the quickstart and the how-tos with the programs of one environment.
 
-    python -m tests.guide FOLDER
+    python -m tests.guide FOLDER [SHARE OF]
 
 The folder holds the environment's programs, such as ``.venv/bin``. A page that needs more than the core is named
-and left out. Ends with 1 if a page is not as it says.
+and left out. With ``0 3``, the README and the quickstart, and the first of three shares of the others. Ends with 1 if
+a page is not as it says.
 """
 
 import sys
@@ -30,10 +31,10 @@ def follow(room: str, name: str, journey: Journey) -> None:
         journey.follow(name, room)
 
 
-def main(programs: Path) -> int:
-    """Follow all pages; 1 if one failed."""
+def main(programs: Path, share: int = 0, of: int = 1) -> int:
+    """Follow the pages of a share; 1 if one failed."""
     failed = 0
-    for room, name in PAGES:
+    for room, name in [*PAGES[:2], *PAGES[2 + share :: of]]:
         begin = time.monotonic()
         if needs := needs_of(DOCS / room / f"{name}.md"):
             print(f"{name}: left out, as it needs {', '.join(needs)}")
@@ -50,4 +51,4 @@ def main(programs: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve()))
+    sys.exit(main(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:])))

@@ -9,7 +9,7 @@ from tests.journeys.pages import DOCS, Command, Journey, needs_of, steps_of
 @pytest.mark.parametrize(
     ("room", "name"),
     [
-        # .ci/users follows the pages that need no more than the core, with each Python.
+        # .ci/users follows the pages that need no more than the core.
         pytest.param(
             *page, marks=() if needs_of(DOCS / page[0] / f"{page[1]}.md") else pytest.mark.slow
         )

@@ -12,16 +12,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
 from pytest_recsys_mt.llm.reading.layout import (
     MAX_PIECES,
-    RANK_KEYS,
-    SCORE_KEYS,
-    TITLE_KEYS,
-    YEAR_KEYS,
     Piece,
     lines,
     measured,
     numbered_text,
+    rank_of,
+    score_of,
+    year_of,
 )
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.wording import word_list, word_set
@@ -99,12 +99,11 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
 
 def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
     """The values by their keys as people write them: ``itemId`` as ``item_id``."""
-    return {
-        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).strip().replace(" ", "_").casefold(): each
-        for key, each in value.items()
-    }
+    return {field_name(key): each for key, each in value.items()}
 
 
+_JUDGED = re.compile(r"\s*(?:(?:ir|not )?relevant|yes|no|keep|drop)\s*", re.IGNORECASE)
+"""A label that judges an entry, and names none."""
 _CHOSEN = word_list("recommend recommended include included select selected relevant")
 """Keys that say whether an entry belongs to the list."""
 
@@ -113,7 +112,8 @@ def _titled(keys: Mapping[str, Any]) -> object:
     """What an object names, by its title or else by its number; None if it names nothing."""
     for key in TITLE_KEYS:
         if isinstance(keys.get(key), str | int) and not isinstance(keys[key], bool):
-            return keys[key]
+            if not _JUDGED.fullmatch(str(keys[key])):
+                return keys[key]
     named = [
         each for key, each in keys.items() if _ID.fullmatch(key) and isinstance(each, str | int)
     ]
@@ -141,13 +141,15 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
     if isinstance(value, list):
         for at, element in enumerate(value):
             match element:
-                case bool() | None:
+                case bool() | None | float():
                     pass
-                case str() | int() | float():
+                case str() | int():
                     yield _entry(element, name, group)
                 case dict() if _is_entry(element):
-                    if not any(_keys(element).get(key) is False for key in _CHOSEN):
+                    if not _is_left_out(_keys(element)):
                         yield _entry(element, name, group)
+                case list([int() as rank, str() as title]):
+                    yield replace(_entry(title, name, group), number=rank)
                 case list([str() as title, int() | float() as score]):
                     yield replace(_entry(title, name, group), score=measured(score))
                 case _:
@@ -155,6 +157,15 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
                     yield from _entries(element, depth + 1, name, part)
     elif isinstance(value, dict):
         yield from _of_mapping(value, depth, name, group)
+
+
+_MARKS = ("True", "False", "yes", "no", "Yes", "No")
+
+
+def _is_left_out(keys: Mapping[str, Any]) -> bool:
+    """Whether an entry says that it is not chosen, or has no rank where there are ranks."""
+    ranks = [each for key, each in keys.items() if field_of(key) == "rank"]
+    return any(keys.get(key) is False for key in _CHOSEN) or (bool(ranks) and ranks[0] is None)
 
 
 _ORDINALS = word_list("first second third fourth fifth sixth seventh eighth ninth tenth")
@@ -175,7 +186,14 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     if _is_entry(value):
         yield _entry(value, name, group)
         return
-    called = next((keys[key] for key in _ARGUMENTS if key in keys), None)
+    inner = [key for key, each in keys.items() if isinstance(each, list)]
+    held = {field_of(key.removesuffix("s")) for key in inner}
+    if "title" in held and len(held) > 1 and len({len(keys[key]) for key in inner}) == 1:
+        columns = [key.removesuffix("s") for key in inner]
+        rows = zip(*(keys[key] for key in inner), strict=True)
+        yield from _entries([dict(zip(columns, row, strict=True)) for row in rows], depth + 1, name, group)
+        return
+    called = next((keys[key] for key in _ARGUMENTS if key in keys and "output" not in keys), None)
     if isinstance(called, str) and _is_quoted(_ARGUMENTS[0], called):
         with suppress(ValueError, RecursionError):
             called = json.loads(called)
@@ -186,6 +204,10 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
         return
     if value and all(type(each) in (int, float) for each in value.values()):
         yield from _scored(value, name, group)
+        return
+    if len(value) > 1 and all(each in _MARKS for each in map(str, value.values())):
+        for key, each in value.items():
+            yield replace(_entry(key, name, group), beside=str(each))
         return
     numbers = [_place(str(key)) for key in value]
     named = all(
@@ -199,7 +221,7 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     if value and all(isinstance(each, dict) and _measures(each) for each in value.values()):
         for key, each in value.items():
             inner = _keys(each)
-            yield replace(_entry(key, name, group), number=_rank(inner), score=_score(inner))
+            yield replace(_entry(key, name, group), number=rank_of(inner), score=score_of(inner))
         return
     title = next((keys[key] for key in TITLE_KEYS if isinstance(keys.get(key), str)), "")
     for key, each in keys.items():
@@ -213,12 +235,15 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
 
 def _measures(value: dict[Any, Any]) -> bool:
     keys = _keys(value)
-    return _titled(keys) is None and (_rank(keys) is not None or _score(keys) is not None)
+    return _titled(keys) is None and (rank_of(keys) is not None or score_of(keys) is not None)
 
 
 def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
     """Items with a number each: their ranks if these are 1 to n in order or the name says so, else their scores."""
     numbers, role = list(value.values()), role_of(name)
+    if all(isinstance(number, int) and 1800 < number < 2100 for number in numbers):
+        yield from (replace(_entry(key, name, group), year=year) for key, year in value.items())
+        return
     counted = list(map(str, value)) == [str(at) for at in range(1, len(value) + 1)]
     whole = all(isinstance(number, int) for number in numbers)
     if counted and whole and len({*numbers}) > 1:
@@ -249,26 +274,10 @@ def _entry(value: Any, name: str, group: str) -> Piece:
         title or text,
         "data",
         whole=text if title else "",
-        year=_year(keys),
-        number=_rank(keys) or (number if title else None),
-        score=_score(keys),
+        year=year_of(keys),
+        number=rank_of(keys) or (number if title else None),
+        score=score_of(keys),
         name=name,
         group=group,
         beside=" | ".join(str(each) for each in keys.values() if isinstance(each, str | bool)),
     )
-
-
-def _year(keys: Mapping[str, Any]) -> int | None:
-    for key in YEAR_KEYS:
-        if key in keys and re.fullmatch(r"(?:18|19|20)\d\d", str(keys[key]).strip()):
-            return int(str(keys[key]))
-    return None
-
-
-def _rank(keys: Mapping[str, Any]) -> int | None:
-    found = next((str(keys[key]).strip() for key in RANK_KEYS if key in keys), "")
-    return int(found) if re.fullmatch(r"\d{1,4}", found) else None
-
-
-def _score(keys: Mapping[str, Any]) -> float | None:
-    return next((measured(keys[key]) for key in SCORE_KEYS if key in keys), None)

@@ -3,16 +3,16 @@
 import csv
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
+from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of, named
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.llm.reading.wording import word_list
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -64,6 +64,7 @@ STRUCK = re.compile(
     r"<!--.{0,2000}?-->|~~[^~\n]{1,300}~~|<(del|s|strike)>[^<>\n]{1,300}</\1>", re.DOTALL
 )
 """What is taken back, or not shown."""
+_FORMULA = re.compile(r"\\(?:boxed|text|textbf|mathbf)\{([^{}\n]{0,2000})\}")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
 _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
@@ -122,21 +123,13 @@ _RANKED = re.compile(
     re.IGNORECASE,
 )
 """A rank and what has it, with an arrow or a dash in the place of a colon: ``#1 pick → Heat``, ``First - Heat``."""
+_RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
+_SCORED = re.compile(
+    r"[\[(]?(?P<score>\d{1,3}[.,]\d{1,3}|\d{1,3}(?:[.,]\d{1,3})?\s?(?:/\s?\d{1,3}|%))[\])]?\s*(?:[-–—:|]\s|(?<=[\])])\s)(?P<rest>.+)"
+    r"|P(?:r|rob)?\((?P<title>.+)\)\s?[=≈:]\s?(?P<p>[\d.,]{1,6}%?)"
+)
+"""A score before its title: ``9.3 - Heat``, ``P(Heat) = 0.7``."""
 _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``3 → 1``
-
-TITLE_KEYS = word_list(
-    "title movie movie_title movietitle movie_name name film film_title item item_title item_name "
-    "recommendation label text titel titulo título titre titolo pelicula película nombre 电影 片名 标题 "
-    "名称 タイトル 映画 作品 product product_name book book_title song song_title track game article "
-    "headline candidate option choice"
-)
-YEAR_KEYS = word_list("year release_year releaseyear released jahr año 年份 公開年")
-RANK_KEYS = word_list("rank ranking position place order # no. no nr. rang platz puesto 排名 順位")
-SCORE_KEYS = word_list(
-    "score relevance relevance_score probability confidence match match_score similarity weight "
-    "predicted_rating fit punkte puntuación 评分 スコア"
-)
-
 
 def pieces(text: str) -> list[Piece]:
     """The pieces of a sanitized answer, in their order; reasoning and markup are left out."""
@@ -150,11 +143,75 @@ def pieces(text: str) -> list[Piece]:
 def _answer_of(text: str) -> str:
     """The answer to the user: without the reasoning before it and any further turn after it."""
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
+    if "\\" in text or "$$" in text:
+        text = _FORMULA.sub(r"\1", _FORMULA.sub(r"\1", text)).replace("$$", "")
     return next(filter(str.strip, _STOP.split(text)), "")
 
 
-def lines(text: str) -> Iterator[Piece]:
-    """The pieces of running lines: tables, lists, sentences."""
+def lines(text: str) -> Sequence[Piece]:
+    """The pieces of running lines: tables, lists, sentences; each with its details."""
+    return _detailed(list(islice(_lines(text), MAX_PIECES)))
+
+
+def _detailed(found: list[Piece]) -> Sequence[Piece]:
+    """The pieces, where the lines with ranks and scores are parts of those with titles beside them."""
+    told = [_detail(piece) for piece in found]
+    kinds = [kind for kind, _ in told]
+    if sum(kind not in ("", "title") for kind in kinds) < 2:
+        return found
+    places = [piece.place for piece, kind in zip(found, kinds, strict=True) if not kind]
+    own = next((each for each in ("numbered", "bulleted", "data") if each in places), "line")
+    kept, waiting = list[Piece](), dict[str, Any]()
+    ahead = next((kind != "title" for kind in kinds if kind), False) and "title" in kinds
+    first = next(at for at, piece in enumerate(found) if piece.place != "tag")
+    ahead = ahead or (kinds[first] not in ("", "title") and own == "line")
+    last = -1
+    for piece, (kind, value) in zip(found, told, strict=True):
+        if kind in ("", "title"):
+            is_entry = kind == "title" if "title" in kinds else piece.place == own
+            entry = Piece(value, "data", whole=piece.whole) if kind else piece
+            if is_entry and own == "line" and not kind:
+                entry = replace(piece, place="data")
+            kept.append(replace(entry, **waiting) if is_entry else piece)
+            if is_entry:
+                last, waiting = len(kept) - 1, {}
+        else:
+            more = {"number": rank_of({kind: value})} if kind == "rank" else {"score": measured(value)}
+            if kind == "cost":
+                more = {"score": -(measured(value) or 0.0)}
+            if ahead:
+                waiting |= more
+            elif last >= 0:
+                kept[last] = replace(kept[last], **more)
+    return kept
+
+
+_DETAIL = re.compile(
+    r"[\s*_•–-]*(?P<key>[^\W\d_](?:[\w ()/%.-]{0,30}[\w)%])?)[*_]*\s?[:=][*_]*\s*(?P<value>\S.*?)[*_\s]*"
+)
+
+
+def _detail(piece: Piece) -> tuple[str, str]:
+    """What a line says of an entry, ``Score: 5.6/10``: its kind and its value; none for any other piece."""
+    found = None
+    if piece.place in ("line", "note", "bulleted") and not piece.chain:
+        found = _DETAIL.fullmatch(piece.text)
+    if found is None:
+        return "", ""
+    key, value = field_name(found["key"]), found["value"].strip("\"'“”") or found["value"]
+    kind = field_of(key)
+    is_rank = kind == "rank" and _RANK.fullmatch(value.strip("#")) is not None
+    is_score = kind in ("score", "cost") and measured(value) is not None
+    is_title = kind == "title" and key in _TITLES_OF_LINES
+    return (kind, value) if is_rank or is_score or is_title else ("", "")
+
+
+_TITLES_OF_LINES = ("title", "movie", "film", "name", "item", "book", "song", "product", "game", "titel", "titulo", "título", "titre")
+
+
+def _lines(text: str) -> Iterator[Piece]:
+    if _MEASURED_TAG.search(text):
+        text = _ATTRIBUTE.sub(_as_line, _FIELD_TAG.sub(_as_line, text))
     if "<" in text:
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
@@ -202,9 +259,9 @@ def lines(text: str) -> Iterator[Piece]:
 def _separator(line: str) -> str:
     """What parts the cells of a header of comma-separated values; empty for any other line."""
     for mark in (",", ";", "\t"):
-        cells = [cell.strip().casefold() for cell in line.split(mark)]
-        known = (*RANK_KEYS, *SCORE_KEYS, *YEAR_KEYS, "id")
-        if any(cell in TITLE_KEYS for cell in cells) and any(cell in known for cell in cells):
+        cells = [field_name(cell) for cell in line.split(mark)]
+        kinds = {field_of(cell) for cell in cells}
+        if "title" in kinds and ("id" in cells or kinds & {"rank", "score", "cost", "year"}):
             return mark
     return ""
 
@@ -215,6 +272,16 @@ def _named(tag: re.Match[str]) -> str:
     if name.casefold() in _OF_ENTRIES or not role_of(name):
         return ""
     return f"\n{_MARK}{'' if tag[0].startswith('</') else name}\n"
+
+
+_FIELD_TAG = re.compile(r"<(\w{1,20})>\s*([^<>\n]{1,200}?)\s*</\1>")
+_ATTRIBUTE = re.compile(r"<\w{1,20}\s[^<>\n]{0,80}?\b(\w{1,20})\s?=\s?[\"'](\d[\d.]{0,6})[\"'][^<>\n]{0,80}>")
+_MEASURED_TAG = re.compile(r"<(?:\w{1,20}\s[^<>\n]{0,80}?)?(?:rank|score|position)\b", re.IGNORECASE)
+
+
+def _as_line(field: re.Match[str]) -> str:
+    """A field of XML as a line: ``Score: 5``."""
+    return f"\n{field[1]}: {field[2]}\n" if field_of(field_name(field[1])) else field[0]
 
 
 _MARK = "\ue000"  # begins a line that holds the name of a tag
@@ -243,6 +310,9 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
         line = (
             f"{number[0]}. {ranked['rest']}" if number else ranked["rest"]
         )  # else it may be prose
+    if scored := _SCORED.fullmatch(line):
+        score = measured(scored["score"] or scored["p"])
+        return [Piece(scored["rest"] or scored["title"], "data", line, score=score)]
     if chains and (chain := chained(line)) is not None:
         return [Piece(line, "line", line, name=chain[0], chain=True)]
     if parts := _inline_numbers(line):
@@ -319,24 +389,20 @@ def _inline_numbers(line: str) -> list[Piece]:
 
 def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
     """The title cells of a Markdown table; its header is left out."""
-    header = [cell.strip("*_ ").casefold().replace(" ", "_") for cell in rows[0]]
-    named, years, ranks, scores = (
-        [i for i, cell in enumerate(header) if cell in keys]
-        for keys in (TITLE_KEYS, YEAR_KEYS, RANK_KEYS, SCORE_KEYS)
-    )
-    body = rows[1:] if named or header[0] in ("#", "rank", "no.", "no", "nr.") else rows
+    header = [field_name(cell.strip("*_ ")) for cell in rows[0]]
+    titled = next((header.index(key) for key in TITLE_KEYS if key in header), None)
+    body = rows[1:] if titled is not None or field_of(header[0]) == "rank" else rows
     for row in body:
         words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
-        at = named[0] if named else next(words, len(row))
+        at = next(words, len(row)) if titled is None else titled
         if at < len(row) and row[at].strip():
-            year = next((row[i] for i in years if i < len(row)), "")
-            rank = next((row[i].strip("*#.) ") for i in ranks if i < len(row)), "")
+            cells = dict(zip(header, row, strict=False)) if body is not rows else {}
             yield Piece(
                 row[at],
                 "data",
-                year=int(year) if re.fullmatch(r"(?:18|19|20)\d\d", year) else None,
-                number=int(rank) if rank.isdecimal() else None,
-                score=next((measured(row[i]) for i in scores if i < len(row)), None),
+                year=year_of(cells),
+                number=rank_of(cells),
+                score=score_of(cells),
                 group=group,
                 beside=" | ".join(cell for i, cell in enumerate(row) if i != at),
             )
@@ -350,11 +416,36 @@ def numbered_text(text: str) -> tuple[str, int | None]:
     return ("", None) if number is None else (text[number.end() :], int(number["n"]))
 
 
+def year_of(fields: Mapping[str, Any]) -> int | None:
+    """The year in the fields of an entry."""
+    for key in named(fields, "year"):
+        if re.fullmatch(r"(?:18|19|20)\d\d", str(fields[key]).strip()):
+            return int(str(fields[key]))
+    return None
+
+
+def rank_of(fields: Mapping[str, Any]) -> int | None:
+    """The rank in the fields of an entry: ``3``, ``#3``, ``3rd``, ``3/20``."""
+    for key in named(fields, "rank"):
+        found = _RANK.fullmatch(str(fields[key]).strip("*#.) "))
+        return int(found[1]) if found else None
+    return None
+
+
+def score_of(fields: Mapping[str, Any]) -> float | None:
+    """The score in the fields of an entry; the best is the highest."""
+    for key in named(fields, "score", "cost"):
+        value = measured(fields[key])
+        if value is not None:
+            return -value if field_of(key) == "cost" else value
+    return None
+
+
 def measured(value: object) -> float | None:
-    """A score as a number: 0.9, "9.5", "95%", "9/10"."""
+    """A score as a number: 0.9, "9.5", "95%", "9/10", "4.5 stars"."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e300 else None
-    found = re.fullmatch(r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|/\s*\d{1,4})?\s*", str(value))
+    found = re.fullmatch(r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|(?:/|out of)\s*\d{1,4}|stars?|points?|★)?\s*", str(value))
     return None if found is None else float(found[1].replace(",", "."))

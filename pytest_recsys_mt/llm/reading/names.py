@@ -41,6 +41,7 @@ _FOLLOWS = re.compile(
 """What only says more of a list: "Ranking *of the candidates*"."""
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
+_REJECTED = re.compile(r"[(\[](?:not recommended|rejected|excluded|irrelevant)[)\]]", re.IGNORECASE)
 _CLAUSES = re.compile(r"[,;.!。，；！](?:\s|$)|[。，；！]|：|:(?=\s)")
 _LABEL = 3
 """Most words of a first clause that says by itself what a list is: "Excluded, since seen"."""
@@ -52,7 +53,9 @@ _OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more",
 _SENTENCES: dict[Role, re.Pattern[str]] = {
     "avoid": re.compile(
         r"\bnot(?: \w+){0,2} (?:recommend|suit|chosen|choose|included?|selected|pick)|\b(?:excluded|rejected|discarded|left out|"
-        r"ruled out|avoid|skip|honou?rable mentions?|runners? up)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외|おすすめしない|お勧めしない|추천하지"
+        r"ruled out|avoid|skip|honou?rable mentions?|runners? up|eliminated|"
+        r"leav(?:e|ing) out|except|ranked? (?:\w+ )?(?:lower|last|below)|lower.ranked|(?:not in|outside|below|missed) the top|cut from|"
+        r"(?:anti|poor) recommendations?|not recommended)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외|おすすめしない|お勧めしない|추천하지"
     ),
 }
 """What a sentence says only in clearer words."""
@@ -69,6 +72,8 @@ _WORD = re.compile(r"[\w'’-]+")
 @lru_cache(maxsize=4096)
 def role_of(name: str) -> Role:
     """What a name says of the list below it."""
+    if _REJECTED.search(name):
+        return "avoid"
     name = _ASIDE.sub(" ", name.casefold().replace("’", "'").replace("_", " "))
     clauses = [each for each in _CLAUSES.split(name) if _WORD.search(each)]
     if len(clauses) > 1:

@@ -1,0 +1,55 @@
+"""What the names of fields, columns and details say: which holds the title, and which orders the entries."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+Field = Literal["title", "year", "rank", "cost", "score", ""]
+"""What a field holds; a ``cost`` is a score of which the lowest is the best."""
+
+_FIELDS = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+_NAMES: dict[Field, list[str]] = {
+    kind: said["names"].split() for kind, said in _FIELDS.items() if "names" in said
+}
+_WORDS = {kind: {*said["words"].split()} for kind, said in _FIELDS.items() if "words" in said}
+
+TITLE_KEYS = _NAMES["title"]
+YEAR_KEYS = _NAMES["year"]
+
+_UNIT = re.compile(r"\([^()]*[\d%↓↑][^()]*\)|/\s*\d+|[↓↑%*.]")
+_WORD = re.compile(r"#|[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def field_name(key: object) -> str:
+    """A name as it is compared: ``itemId``, ``Item ID`` as ``item_id``; without a range or a unit."""
+    name = _UNIT.sub(" ", _CAMEL.sub("_", str(key)))
+    return re.sub(r"\s+", "_", name.strip(" _:：")).casefold()
+
+
+@lru_cache(maxsize=4096)
+def field_of(name: str) -> Field:
+    """What the field of a name holds; the name is one that `field_name` gave."""
+    for kind in ("title", "year", "rank"):
+        if name in _NAMES[kind]:
+            return kind
+    words = {*_WORD.findall(name)}
+    if words & _WORDS["other"]:
+        return ""
+    if words & _WORDS["rank"]:
+        return "cost" if words & _WORDS["mean"] else "score" if "score" in words else "rank"
+    return "cost" if words & _WORDS["cost"] else "score" if words & _WORDS["score"] else ""
+
+
+def named(names: Iterable[str], *kinds: Field) -> list[str]:
+    """Those of some kinds, the one that counts first."""
+
+    def place(name: str) -> tuple[bool, int]:
+        usual = [*_NAMES["title"], *_NAMES["year"], *_NAMES["rank"], *_NAMES["score"]]
+        last = not _WORDS["last"].isdisjoint(_WORD.findall(name))
+        return not last, usual.index(name) if name in usual else len(usual)
+
+    return sorted((name for name in names if field_of(name) in kinds), key=place)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_recsys_mt.llm.reading.layout import Piece
-from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, role_of
+from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, is_plain, role_of
 
 _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
@@ -279,6 +279,8 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     roles: list[Role] = [each.block.role for each in read]
     listed = [at for at, each in enumerate(read) if each.items]
     kept = [at for at in listed if roles[at] not in ASIDE]
+    if truncated:  # "Let me consider each film in turn. 1. ..." is no ranking yet
+        kept = [at for at in kept if not read[at].begins or len(read[at].items) == k]
     if len(kept) > 1 or truncated:
         kept = [
             at
@@ -295,12 +297,19 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     if not kept and len(listed) == 1 and not truncated:
         only = read[listed[0]]
         reasons = roles[listed[0]] == "reasons" or _BECAUSE.match(only.block.name)
-        if reasons and 2 * only.offered >= len(only.items) and not only.restated:
+        if reasons and 2 * only.offered >= len(only.items) and not only.begins:
             return Choice((listed[0],), "the only list")  # "Because of your history:"
     if not kept:
         return Choice((), "no part of it is a final list" if listed else "")
     most = max(_CLAIMS[roles[at]] for at in kept)
     best = [at for at in kept if _CLAIMS[roles[at]] == most]
+    whole = [at for at in kept if len(read[at].items) == k > 1]
+    if most == _CLAIMS["ranking"] and whole and not {*whole} & {*best}:
+        # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside it.
+        best = [at for at in kept if at in best or at in whole] if len(whole) > 1 else whole
+    rivals = [at for at in listed if _is_rival(read, best, at, k)]
+    if rivals and most < _CLAIMS["final"]:
+        return Choice((), "several lists with equal claims", (*best, *rivals))
     for places in (kept, best):
         if len(places) == 1:
             rule = "the only list that is no draft, reason or repetition"
@@ -321,6 +330,19 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     if len(full) == 1 and k > 1:
         return Choice((full[0],), f"the only list with {k} entries")
     return Choice((), "several lists with equal claims", tuple(best))
+
+
+def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:
+    """Whether a list that is not among the best has as many entries as was asked for, and says something else."""
+    role, items = read[at].block.role, read[at].items
+    if at in best or role in ("avoid", "draft", "history", "candidates") or read[at].begins:
+        return False
+    if len(items) < k or 2 * read[at].offered < len(items) or k < 2:
+        return False
+    plain = all(is_plain(read[each].block.name) for each in best)
+    if (role in ("reasons", "scores") or plain) and read[best[0]].block.role == "ranking":
+        return False
+    return all(read[each].items[:k] != items[:k] for each in best)
 
 
 def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:

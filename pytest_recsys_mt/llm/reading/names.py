@@ -98,6 +98,12 @@ def role_of(name: str) -> Role:
     return ""
 
 
+def is_plain(name: str) -> bool:
+    """Whether the name of a list says nothing but what it is: "My ranking", and not "Popularity ranking"."""
+    own = _FOLLOWS.sub("", _ASIDE.sub(" ", name.casefold())).strip(" :：*#")
+    return len(_WORD.findall(own)) > _SHORT or is_name(own)
+
+
 @lru_cache(maxsize=4096)
 def is_name(line: str) -> bool:
     """Whether a line without a colon or other marks can only be the name of a list: "Final ranking"."""

@@ -280,7 +280,12 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     listed = [at for at, each in enumerate(read) if each.items]
     kept = [at for at in listed if roles[at] not in ASIDE]
     if truncated:  # "Let me consider each film in turn. 1. ..." is no ranking yet
-        kept = [at for at in kept if not read[at].begins or len(read[at].items) == k]
+        kept = [
+            at
+            for at in kept
+            if (not read[at].begins or len(read[at].items) == k)
+            and not any(piece.score is not None for piece in read[at].block.pieces)
+        ]
     if len(kept) > 1 or truncated:
         kept = [
             at
@@ -340,7 +345,7 @@ def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) ->
     if len(items) < k or 2 * read[at].offered < len(items) or k < 2:
         return False
     plain = all(is_plain(read[each].block.name) for each in best)
-    if (role in ("reasons", "scores") or plain) and read[best[0]].block.role == "ranking":
+    if plain and read[best[0]].block.role == "ranking":
         return False
     return all(read[each].items[:k] != items[:k] for each in best)
 

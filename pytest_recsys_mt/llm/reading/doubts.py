@@ -6,29 +6,32 @@ import re
 from collections.abc import Sequence
 
 _CHOOSES = re.compile(
-    r"\b(?:rank\w*|order\w*|choos\w+|choice|picks?|go with|suggest\w*|recommend\w*|first|then|follow\w*|next|best|winner|top|"
-    r"beats?|enjoy|prefer\w*|final\w*|therefore|answer|lastly|third|runner)\b|^\W*so\b|推荐|排名|おすすめ|順位|추천|лучш|рекоменд"
+    r"\b(?:rank\w*|order\w*|choos\w+|choice|picks?|go with|suggest\w*|recommend\w*|first|then|follow\w*|next|best|winner|top|announc\w+|"
+    r"beats?|enjoy|prefer\w*|final\w*|therefore|answer|lastly|third|runner)\b|^\W*so\b|\s[>≻]\s|推荐|排名|おすすめ|順位|추천|лучш|рекоменд"
 )
 """Words of a sentence that says a ranking, in lower case."""
 
 _CORRECTS = re.compile(
-    r"^\W*(?:wait|hmm+|oops|actually|correction|edit|self.?check|scrap that|on reflection|on second thought|no wait)\b|"
+    r"^\W*(?:wait|hmm+|oops|actually|correction|edit|self.?check|scrap that|on reflection|on second thought|no wait|p\.?s\.?|one change|change after|"
+    r"after (?:double|re-?check|review)|(?:let me )?double.?check\w*|verification|(?:now|next),? (?:i|let me|we)\b.{0,20}\b(?:rank|re-?rank|sort|order))\b|"
     r"\b(?:other way round|i made a mistake|no wait|actually no)\b|訂正|更正|정정|исправл"
 )
 """Words with which a list is changed after it was written."""
-_CHANGES = re.compile(r"\b(?:swap(?:ped)?|scrap|replaces?|drop|reversed?)\b")
+_CHANGES = re.compile(r"\b(?:swap(?:ped)?|scrap|replaces?|drop|reversed?|interchanged?|i remove|(?:should|must) come|go(?:es)? first|mov(?:e|ed|ing)\b.{0,40}"
+    r"\b(?:front|top|up|down|end))\b")
 _OFFERS = re.compile(r"\b(?:let me know|if you|feel free|would you|happy to|i can|want me)\b")
 """Words of a sentence that only offers to change a list."""
 
 _UPWARDS = re.compile(
-    r"\b(?:least|worst|lowest|weakest|bottom)\b[^.\n]{0,40}\bto\b[^.\n]{0,30}\b(?:most|best|highest|strongest|top)\b|\bascending\b|"
+    r"\b(?:least|worst|lowest|weakest|bottom)\b[^.\n]{0,40}\bto\b[^.\n]{0,30}\b(?:most|best|highest|strongest|top)\b|\bascending\b|\bincreasing\b|\b(?:lowest|least|worst|weakest) first\b|\b\d+ ?= ?(?:the )?(?:best|highest|most)\b|at the bottom\b|\bnumber \d\d? "
+    r"(?:is|being) (?:my|the) (?:best|strongest|top|favou?rite)\b|"
     r"\breversed? order\b|\bfrom the bottom\b|худш\w+ к лучш|peor a mejor|schlechtesten|du pire|peggiore al|从低到高|由低到高"
 )
 """Words of a list that ends with the best."""
 
 _NEGATES = re.compile(
     r"\b(?:not|never|exclud\w+|avoid\w*|rather than|instead|unsuitable|bad|worse|worst|left out|leave out|leaving out|except|"
-    r"beats?|better than|over (?:both|all|either)|if you|unlike|skip|already seen|similar to|given that|favou?rite|close, but|out of stock)\b|n't\b|\b(?:before|after)\s{2}"
+    r"beats?|better than|over (?:both|all|either)|if you|unlike|skip|already seen|similar to|given that|favou?rite|close, but|out of stock|above all|preceded|behind|ahead of)\b|n't\b|\b(?:before|after)\s{2}"
 )
 """Words of a sentence whose titles are not its ranking."""
 
@@ -52,9 +55,9 @@ _WORDS = _numbered(
 )
 _GRADES = _numbered(
     (
-        "no n false low weak poor bad skip ❌ ✗ ✘ 👎",
+        "no n false low weak poor bad skip rejected reject drop dropped excluded exclude irrelevant unselected ❌ ✗ ✘ 👎",
         "maybe medium moderate ok okay fair average",
-        "yes y true high strong good great ✅ ✓ ✔ 👍",
+        "yes y true high strong good great selected select keep kept included include relevant ✅ ✓ ✔ 👍",
     ),
     0,
 )
@@ -69,12 +72,18 @@ _OTHER_ORDER = re.compile(
 )
 """Words of a list in an order that is not that of its merit."""
 _LABELS = re.compile(
-    r"^\W*(?:no|maybe|middle|low|medium|weak|skip|avoid|[b-f]|tier\s\w|\w\s?tier|round\s\d)\W{0,3}[:：]"
+    r"^\W*(?:no|maybe|middle|low|medium|weak(?:er|est)?|skip|avoid|[b-f]|tier\s\w|\w\s?tier|(?:round|level|score|grade)\s\d|bronze|lower|poor|"
+    r"(?:places?|ranks?)\s\d+\W+(?:to\W+)?\d+|v\d)(?:\s\w+)?(?:\s?\([^()]*\))?\W{0,3}[:：]"
 )
+_REPLACES = re.compile(
+    r"\b(?:wait|scratch|actually|sorry|i mean|oops|correction|replaced?|hmm+|vs|versus|beats?)\b|->|→"
+)
+"""Words between two titles of one entry."""
 _BELOW = re.compile(r"\s(?:<|≺|<-|←)\s")
 _SCORE = re.compile(
-    r"(?P<of>\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|-]\s*(?P<alone>\d{1,3}[.,]\d{1,3})\b|[:=]\s*(?P<last>\d{1,3})\W*$|"
-    r"(?:score|similarity|distance|fit|match|relevance|confidence|rating)\W{0,3}(?P<named>\d{1,3}(?:[.,]\d{1,3})?)\b|(?P<stars>★+)"
+    r"(?P<of>\d{1,3}(?:[.,]\d{1,3})?)\s?(?:%|/\s?\d{1,3}\b)|[(:–|=-]\s*(?P<alone>\d{1,3}[.,]\d{1,3})\b|[:=]\s*(?P<last>\d{1,3})\W*$|"
+    r"(?:score|similarity|distance|fit|match|relevance|confidence|rating)\W{0,3}(?P<named>\d{1,3}(?:[.,]\d{1,3})?)\b|(?P<stars>★+)|"
+    r"(?P<unit>\d{1,3}(?:[.,]\d{1,3})?)\s?(?:points?|pts|stars?|votes?)\b"
 )
 _FEW = 4  # fewer letters beside titles say nothing
 _ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
@@ -98,6 +107,7 @@ Line = tuple[str, Sequence[int | None]]
 def of_list(
     entries: Sequence[str],
     rests: Sequence[str],
+    named: Sequence[int],
     beside: Sequence[str],
     before: Sequence[str],
     behind: Sequence[Line],
@@ -110,6 +120,7 @@ def of_list(
     Args:
         entries: Its entries as they are written.
         rests: The same without their titles.
+        named: How many titles each has.
         beside: What the data say of each elsewhere.
         before: The lines right before it, and its name.
         behind: The lines behind it.
@@ -126,9 +137,12 @@ def of_list(
         return "some of its entries are marked as bad"
     if any(_LABELS.match(each) or _BELOW.search(each) for each in said):
         return "its parts have names that say no order"
+    if any(many > 1 and _REPLACES.search(each) for many, each in zip(named, said, strict=True)):
+        return "its entries name another item too"
     if _ranks_differ(said):
         return "its ranks and its order contradict each other"
     around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
+    around += said if len(said) == 1 else []
     if any(map(_UPWARDS.search, around)):
         return "it says that the best comes last"
     if any(map(_OTHER_ORDER.search, around)):
@@ -136,18 +150,18 @@ def of_list(
     if any(line.rstrip(" *_").endswith(("?", "？")) for line in before):
         return "it asks a question"
     alone = [
-        named[0]
-        for line, named in behind
-        if len(named) == 1 and len(line.strip(" *_#:.-")) < _ALONE
+        places[0]
+        for line, places in behind
+        if len(places) == 1 and len(line.strip(" *_#:.-")) < _ALONE
     ]
     if len(alone) > 1 and (None in alone or alone != sorted(alone)):  # type: ignore[type-var]
         return "another list stands behind it"
     if not numbered and _falls_short(said):
         return "its scores and its order contradict each other"
-    for line, named in behind:
-        if _corrects(line.casefold(), named):
+    for line, places in behind:
+        if _corrects(line.casefold(), places):
             return "it corrects its list afterwards"
-        if _says_another(line, named, numbers):
+        if _says_another(line, places, numbers):
             return "a sentence behind the list says another ranking"
     return ""
 
@@ -159,6 +173,11 @@ def of_sentences(lines: Sequence[Line]) -> str:
     if any(named and _corrects(line.casefold().lstrip(), named) for line, named in lines):
         return "it corrects itself"
     return ""
+
+
+def chooses(line: str) -> bool:
+    """Whether a sentence recommends what it names."""
+    return bool(_CHOOSES.search(line.casefold())) and not _NEGATES.search(line.casefold())
 
 
 def _corrects(line: str, named: Sequence[int | None]) -> bool:

@@ -185,7 +185,7 @@ def _doubt(
         id(piece): reader.named_in(piece.text)
         for piece in found
         if piece.place == "line" or (piece.place != "tag" and id(piece) in chosen)
-        if not piece.chain
+        if not piece.chain or id(piece) not in chosen
     }
 
     def said(piece: Piece) -> tuple[str, list[int | None]]:
@@ -201,7 +201,8 @@ def _doubt(
         return "its letters are its own"
     if any(piece.chain and " = " in piece.text for piece in taken):
         return "it ranks some items alike"
-    if not own:
+    chains = [piece for piece in taken if piece.chain]
+    if not own and not chains:
         return ""
     own_said = [said(piece) for piece in own]
     rests = [rest.split() for rest, named in own_said if named]
@@ -211,9 +212,12 @@ def _doubt(
     begins = reader.items() == reader.beginning
     if begins and any(comments.is_refusal(line) for line in told):
         return "it declines to answer"
-    first = next(at for at, piece in enumerate(found) if piece is own[0])
-    if not listed and (why := doubts.of_sentences(own_said)):
+    first = next(at for at, piece in enumerate(found) if piece is (own or chains)[0])
+    if own and not listed and (why := doubts.of_sentences(own_said)):
         return why
+    sentences = [said(piece) for piece in found[:first] if id(piece) in lines]
+    if listed and any(None in named and doubts.chooses(line) for line, named in sentences):
+        return "a sentence before the list names another item"
     entries = {id(piece) for piece in listed or own[:1]}
     named = set[str]()
     for piece in () if listed else own:
@@ -231,8 +235,9 @@ def _doubt(
     return doubts.of_list(
         [piece.whole or piece.text for piece in own],
         [rest for rest, _ in own_said],
+        [len(named) for _, named in own_said],
         [piece.beside for piece in own],
-        [*before, *names],
+        [*before, *names, *(piece.name for piece in chains)],
         behind,
         reader.offered,
         numbered=not begins and any(piece.number is not None for piece in listed),

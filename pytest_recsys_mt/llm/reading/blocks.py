@@ -309,9 +309,12 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     most = max(_CLAIMS[roles[at]] for at in kept)
     best = [at for at in kept if _CLAIMS[roles[at]] == most]
     whole = [at for at in kept if len(read[at].items) == k > 1]
-    if most == _CLAIMS["ranking"] and whole and not {*whole} & {*best}:
+    if most >= _CLAIMS["ranking"] and whole and not {*whole} & {*best}:
         # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside it.
-        best = [at for at in kept if at in best or at in whole] if len(whole) > 1 else whole
+        inside = all({*read[at].items} < {*read[whole[0]].items} for at in best)
+        if len(whole) > 1 or (most == _CLAIMS["final"] and not inside):
+            return Choice((), "several lists with equal claims", (*whole, *best))
+        best, most = whole, _CLAIMS[roles[whole[0]]]
     rivals = [at for at in listed if _is_rival(read, best, at, k)]
     if rivals and most < _CLAIMS["final"]:
         return Choice((), "several lists with equal claims", (*best, *rivals))

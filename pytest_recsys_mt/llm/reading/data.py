@@ -21,6 +21,7 @@ from pytest_recsys_mt.llm.reading.layout import (
     numbered_text,
     rank_of,
     score_of,
+    with_maker,
     year_of,
 )
 from pytest_recsys_mt.llm.reading.names import role_of
@@ -111,9 +112,11 @@ _CHOSEN = word_list("recommend recommended include included select selected rele
 def _titled(keys: Mapping[str, Any]) -> object:
     """What an object names, by its title or else by its number; None if it names nothing."""
     for key in TITLE_KEYS:
-        if isinstance(keys.get(key), str | int) and not isinstance(keys[key], bool):
-            if not _JUDGED.fullmatch(str(keys[key])):
-                return keys[key]
+        value = keys.get(key)
+        if isinstance(value, str | int) and not (
+            isinstance(value, bool) or _JUDGED.fullmatch(str(value))
+        ):
+            return value
     named = [
         each for key, each in keys.items() if _ID.fullmatch(key) and isinstance(each, str | int)
     ]
@@ -191,7 +194,9 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     if "title" in held and len(held) > 1 and len({len(keys[key]) for key in inner}) == 1:
         columns = [key.removesuffix("s") for key in inner]
         rows = zip(*(keys[key] for key in inner), strict=True)
-        yield from _entries([dict(zip(columns, row, strict=True)) for row in rows], depth + 1, name, group)
+        yield from _entries(
+            [dict(zip(columns, row, strict=True)) for row in rows], depth + 1, name, group
+        )
         return
     called = next((keys[key] for key in _ARGUMENTS if key in keys and "output" not in keys), None)
     if isinstance(called, str) and _is_quoted(_ARGUMENTS[0], called):
@@ -273,7 +278,7 @@ def _entry(value: Any, name: str, group: str) -> Piece:
     return Piece(
         title or text,
         "data",
-        whole=text if title else "",
+        whole=text if title else with_maker(text, keys),
         year=year_of(keys),
         number=rank_of(keys) or (number if title else None),
         score=score_of(keys),

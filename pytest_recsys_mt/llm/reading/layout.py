@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from string import ascii_uppercase
 from typing import Any, Literal
 
 from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of, named
@@ -65,6 +66,7 @@ STRUCK = re.compile(
 )
 """What is taken back, or not shown."""
 _FORMULA = re.compile(r"\\(?:boxed|text|textbf|mathbf)\{([^{}\n]{0,2000})\}")
+_ESCAPED = re.compile(r"\\([.#*_\-\[\]()!+~>|])")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
 _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
@@ -131,6 +133,7 @@ _SCORED = re.compile(
 """A score before its title: ``9.3 - Heat``, ``P(Heat) = 0.7``."""
 _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``3 → 1``
 
+
 def pieces(text: str) -> list[Piece]:
     """The pieces of a sanitized answer, in their order; reasoning and markup are left out."""
     from pytest_recsys_mt.llm.reading import data
@@ -145,6 +148,7 @@ def _answer_of(text: str) -> str:
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
     if "\\" in text or "$$" in text:
         text = _FORMULA.sub(r"\1", _FORMULA.sub(r"\1", text)).replace("$$", "")
+        text = _ESCAPED.sub(r"\1", text)
     return next(filter(str.strip, _STOP.split(text)), "")
 
 
@@ -176,7 +180,9 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
             if is_entry:
                 last, waiting = len(kept) - 1, {}
         else:
-            more = {"number": rank_of({kind: value})} if kind == "rank" else {"score": measured(value)}
+            more = (
+                {"number": rank_of({kind: value})} if kind == "rank" else {"score": measured(value)}
+            )
             if kind == "cost":
                 more = {"score": -(measured(value) or 0.0)}
             if ahead:
@@ -206,7 +212,21 @@ def _detail(piece: Piece) -> tuple[str, str]:
     return (kind, value) if is_rank or is_score or is_title else ("", "")
 
 
-_TITLES_OF_LINES = ("title", "movie", "film", "name", "item", "book", "song", "product", "game", "titel", "titulo", "título", "titre")
+_TITLES_OF_LINES = (
+    "title",
+    "movie",
+    "film",
+    "name",
+    "item",
+    "book",
+    "song",
+    "product",
+    "game",
+    "titel",
+    "titulo",
+    "título",
+    "titre",
+)
 
 
 def _lines(text: str) -> Iterator[Piece]:
@@ -215,10 +235,14 @@ def _lines(text: str) -> Iterator[Piece]:
     if "<" in text:
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
+    lettered = [line for line in kept if _LETTERED.match(line)]
+    in_turn = ascii_uppercase.startswith("".join(line[0] for line in lettered))
+    if len(lettered) > 2 and in_turn and ">" not in text:
+        kept = [f"{ord(x[0]) - 64}. {x[2:].strip()}" if x in lettered else x for x in kept]
     numbered = False
     below: int | None = None  # how far the entry is indented whose comments may follow
     table: list[list[str]] = []
-    tables, comma = 0, ""
+    tables, comma, headed = 0, "", False
     for line in [*kept, ""]:
         stripped = line.strip()
         if line[:1] == _MARK:
@@ -232,13 +256,15 @@ def _lines(text: str) -> Iterator[Piece]:
             table.append(next(csv.reader([stripped], delimiter=comma)))
             continue
         if stripped.startswith("|") and stripped.count("|") >= 2:
-            if not _TABLE_RULE.match(stripped):
+            if _TABLE_RULE.match(stripped):
+                headed = len(table) == 1
+            else:
                 table.append([cell.strip() for cell in stripped.strip("|").split("|")])
             continue
         if table:
             tables += 1
-            yield from _table(table, f"table {tables}")
-            table = []
+            yield from _table(table, f"table {tables}", headed=headed)
+            table, headed = [], False
         if not stripped or _RULE.match(stripped):
             continue
         indent = len(line) - len(line.lstrip())
@@ -274,9 +300,16 @@ def _named(tag: re.Match[str]) -> str:
     return f"\n{_MARK}{'' if tag[0].startswith('</') else name}\n"
 
 
+_NAMING = re.compile(r"recommend|suggest|pick|try\b|choice|empf|sugere|推荐|おすすめ")
+_OF_HISTORY = re.compile(r"because|liked|loved|similar|why|reason")
+_LETTERED = re.compile(r"[A-Z][.)]\s")
 _FIELD_TAG = re.compile(r"<(\w{1,20})>\s*([^<>\n]{1,200}?)\s*</\1>")
-_ATTRIBUTE = re.compile(r"<\w{1,20}\s[^<>\n]{0,80}?\b(\w{1,20})\s?=\s?[\"'](\d[\d.]{0,6})[\"'][^<>\n]{0,80}>")
-_MEASURED_TAG = re.compile(r"<(?:\w{1,20}\s[^<>\n]{0,80}?)?(?:rank|score|position)\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"<\w{1,20}\s[^<>\n]{0,80}?\b(\w{1,20})\s?=\s?[\"'](\d[\d.]{0,6})[\"'][^<>\n]{0,80}>"
+)
+_MEASURED_TAG = re.compile(
+    r"<(?:\w{1,20}\s[^<>\n]{0,80}?)?(?:rank|score|position)\b", re.IGNORECASE
+)
 
 
 def _as_line(field: re.Match[str]) -> str:
@@ -387,11 +420,13 @@ def _inline_numbers(line: str) -> list[Piece]:
     ]
 
 
-def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
-    """The title cells of a Markdown table; its header is left out."""
+def _table(rows: list[list[str]], group: str, *, headed: bool) -> Iterator[Piece]:
+    """The title cells of a table; its header is left out."""
     header = [field_name(cell.strip("*_ ")) for cell in rows[0]]
-    titled = next((header.index(key) for key in TITLE_KEYS if key in header), None)
-    body = rows[1:] if titled is not None or field_of(header[0]) == "rank" else rows
+    names = [key for key in TITLE_KEYS if key in header]
+    names += [key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)]
+    titled = header.index(names[0]) if names else None
+    body = rows[1:] if headed or titled is not None or field_of(header[0]) == "rank" else rows
     for row in body:
         words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
         at = next(words, len(row)) if titled is None else titled
@@ -400,6 +435,7 @@ def _table(rows: list[list[str]], group: str) -> Iterator[Piece]:
             yield Piece(
                 row[at],
                 "data",
+                whole=with_maker(row[at], cells),
                 year=year_of(cells),
                 number=rank_of(cells),
                 score=score_of(cells),
@@ -414,6 +450,14 @@ def numbered_text(text: str) -> tuple[str, int | None]:
     """A text behind its list marker, and the number in it; an empty text if it begins with none."""
     number = _number(text)
     return ("", None) if number is None else (text[number.end() :], int(number["n"]))
+
+
+def with_maker(title: str, fields: Mapping[str, Any]) -> str:
+    """A title with the artist or author beside it, as a text says both."""
+    maker = next(
+        (fields[key] for key in ("artist", "author", "singer", "band") if key in fields), ""
+    )
+    return f"{title} by {maker}" if isinstance(maker, str) and maker else ""
 
 
 def year_of(fields: Mapping[str, Any]) -> int | None:
@@ -447,5 +491,8 @@ def measured(value: object) -> float | None:
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e300 else None
-    found = re.fullmatch(r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|(?:/|out of)\s*\d{1,4}|stars?|points?|★)?\s*", str(value))
+    found = re.fullmatch(
+        r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|(?:/|out of)\s*\d{1,4}|stars?|points?|★)?\s*",
+        str(value),
+    )
     return None if found is None else float(found[1].replace(",", "."))

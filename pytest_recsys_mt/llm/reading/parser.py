@@ -39,6 +39,8 @@ from pytest_recsys_mt.sanitize import without_controls
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
 _LABELLED = re.compile(r"[^:：→]{1,40}(?:[:：]|\s→)\s*(.+)")
+_COUNTED = re.compile(r"(?:[(\[]\d{1,3}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
+"""The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _SPLIT = re.compile(
@@ -160,7 +162,12 @@ def read(
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
     where = choice.chosen or range(len(parts))
     taken = [piece for at in where for piece in parts[at].pieces]
-    heard = [part for at, part in enumerate(parts) if at in where or part.role not in ASIDE]
+    heard = [
+        part
+        for at, part in enumerate(parts)
+        if at in where
+        or (part.role not in ASIDE and (part.pieces[0].chain or not (part.name and at in listed)))
+    ]
     said = [piece for part in heard for piece in part.pieces]
     names = [parts[at].name for at in choice.chosen]
     why = doubts.of_text(text) or _doubt(whole, said, taken, names)
@@ -568,7 +575,7 @@ class _Reader:
 
     def _labelled(self, text: str) -> Item | None:
         """The offered item behind a label: ``Monday: Heat``, ``#1 pick → Heat``."""
-        found = _LABELLED.fullmatch(text)
+        found = _LABELLED.fullmatch(text) or _COUNTED.fullmatch(text)
         item = self._equal(comments.unwrapped(found[1])) if found else None
         return item if item is not None and item.id in self._offered else None
 

@@ -57,6 +57,8 @@ _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re
 """A bracket whose absence makes another title."""
 
 
+_SENTENCE = re.compile(r"[\"«»“”]|\s[-–—]\s")
+"""What a sentence has around its titles: the bracket is of the last one alone."""
 _NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
 _numbers = re.compile(r"\d+").findall
 _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
@@ -78,6 +80,9 @@ def _names(item: Item) -> tuple[tuple[str, _Name], ...]:
         title, year = item.title or item.id, item.year  # "Wonder Woman, 1984" of 2020
     base, others = split_brackets(title)
     ranks = dict.fromkeys(others, 1) | dict.fromkeys((base, item.title or item.id, title), 0)
+    maker, dash, work = title.partition(" - ")
+    if dash and year is None:  # "Radiohead - Creep" is "Creep by Radiohead", too
+        ranks |= dict.fromkeys((f"{work} by {maker}", f"{work} {maker}"), 1)
     return tuple((normalise(name), _Name(item, year, name, rank)) for name, rank in ranks.items())
 
 
@@ -162,6 +167,8 @@ class _Group:
             names = [n for n in names if n.rank == rank]
             if not self.closed and len({n.year for n in names}) > 1:
                 return ()
+            if len({split_year(n.item.title)[0] for n in names}) > 1:  # editions, sizes
+                return [n for n in names if n.text in (n.item.title, split_year(n.item.title)[0])]
         return names
 
 
@@ -241,7 +248,7 @@ class Scope:
         if len({item.id for item in found}) != 1:
             return None
         name = (base, *others)[items.index(found[0])]
-        foreign = is_foreign(name) != is_foreign(base)
+        foreign = is_foreign(name) != is_foreign(base) and not _SENTENCE.search(base)
         dated = year is not None and found[0].year == year
         return found[0] if items[0] or dated or foreign else None
 

@@ -48,6 +48,18 @@ _BUT = re.compile(
 )
 """Begins a sentence that takes back the one before."""
 
+_REVISES = re.compile(
+    r"\b(?:revised|updated|corrected|improved|refined|reconsidered|new|second|changed)\W+(?:\w+\W+)?(?:answer|choice|attempt|verdict|pick|decision)\b|"
+    r"^\W*(?:revised|reconsidered|edit|update|upon (?:closer|further)|(?:up)?on reflection|after (?:more |further )?(?:reflection|weighing))\b|"
+    r"\b(?:make|strike) that\b|\bi now \w+|\bsettle on\b|\bchange (?:that|it|my answer)\b|\bwithdraw\b|\bstart over\b|\bcan't be\b|\bfirst impression\b",
+    re.IGNORECASE,
+)
+"""Says that the answer is another than before."""
+_PLAN = re.compile(
+    rf"[\s*_`#(]*{MENTION}[).:\]*_`]+\s*(?:choose|pick|select|compare|look|consider|decide|rank|the answer|answer)\b", re.IGNORECASE
+)
+"""A step of a plan, whose number may be that of an option: "3. Choose the closest."."""
+
 _NONE = re.compile(
     r"\banswer\W{0,5}(?:none|unknown|unclear|not? known|i (?:don't|do not) know)\b|\bI retract\b",
     re.IGNORECASE,
@@ -127,7 +139,9 @@ def read(
     if think and cut_off:
         return None
     if cut_off:  # an answer stands first, before the words that were cut off
-        text = text.strip().partition("\n")[0]
+        text, ended, _ = text.strip().partition("\n")
+        whole = _SENTENCES.split(text)[:-1]
+        text = text if ended or not whole else " ".join(whole)
     marks = labels(question)
     if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
         return marks.index(mark)  # as most answers are
@@ -188,7 +202,7 @@ def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
 
 def _takes_back(sentence: str) -> bool:
     """Whether a sentence takes back what was said before: "Wait, that is wrong", but not "the others are"."""
-    if _NO.match(sentence) or _BUT.match(sentence):
+    if _NO.match(sentence) or _BUT.match(sentence) or _REVISES.search(sentence):
         return True
     return groups()["retract"].within(sentence) and not _OTHERS.search(sentence)
 
@@ -214,7 +228,7 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
 
 
 def _said(sentence: str) -> _Said | None:
-    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")):
+    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _PLAN.match(sentence):
         return None
     if not _ONE.search(sentence) or _BAD.search(sentence) or _TENTATIVE.search(sentence):
         return None

@@ -32,7 +32,7 @@ _GAP = re.compile(r"(?:[^\w\n]|_)+")
 _ANDS = word_set("and und et e y и و")
 _APOSTROPHES = ("'", "’")
 _AFTER_A = word_set(
-    "is would seems makes fits looks should must because since as for over rather but instead next "
+    "is to over than would seems makes fits looks should must because since as for over rather but instead next "
     "ist wäre wählen nehmen sondern weil est serait mais car es sería sino porque pero é seria mas "
     "è sarebbe ma perché kiezen maar want är er jest ali değil çünkü adalah karena là vì"
 )

@@ -173,3 +173,10 @@ def test_what_an_answer_takes_back_doubts_or_only_names_is_not_read() -> None:
     ]
     assert not wrong, wrong[:5]
     assert len(found["cases"]) > 200
+
+
+def test_an_option_that_reasoning_was_at_when_it_was_cut_off_is_none() -> None:
+    asked = next(each for each in QUESTIONS if each.scale == "knowledgeability")
+    text = "Let me think. The user watched crime films. Option D is a crime film. Option C is"
+    assert read(text, asked, cut_off=True) is None
+    assert read("Answer: C", asked, cut_off=True) == 2

@@ -56,7 +56,8 @@ _REVISES = re.compile(
 )
 """Says that the answer is another than before."""
 _PLAN = re.compile(
-    rf"[\s*_`#(]*{MENTION}[).:\]*_`]+\s*(?:choose|pick|select|compare|look|consider|decide|rank|the answer|answer)\b", re.IGNORECASE
+    rf"[\s*_`#(]*{MENTION}[).:\]*_`]+\s*(?:choose|pick|select|compare|look|consider|decide|rank|the answer|answer)\b",
+    re.IGNORECASE,
 )
 """A step of a plan, whose number may be that of an option: "3. Choose the closest."."""
 
@@ -140,8 +141,8 @@ def read(
         return None
     if cut_off:  # an answer stands first, before the words that were cut off
         text, ended, _ = text.strip().partition("\n")
-        whole = _SENTENCES.split(text)[:-1]
-        text = text if ended or not whole else " ".join(whole)
+        done = _SENTENCES.split(text)[:-1]
+        text = text if ended or not done else " ".join(done)
     marks = labels(question)
     if (mark := bare(text)) in marks and mark not in clashes(marks, question.options):
         return marks.index(mark)  # as most answers are

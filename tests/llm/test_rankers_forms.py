@@ -115,8 +115,8 @@ def unclear() -> Iterator[str]:
     }.items():  # fmt: skip
         yield objects(key, {n: good if n in TOP else bad for n in PROMPT})
         yield objects(key, {n: good if n in TOP else bad for n in PROMPT}, "id")
-    for good, bad in (("yes", "no"), (True, False)):
-        yield json.dumps({TITLES[n]: good if n in TOP else bad for n in PROMPT})
+    for marks in (("no", "yes"), (False, True)):
+        yield json.dumps({TITLES[n]: marks[n in TOP] for n in PROMPT})
     yield f"I'd leave out these ten:\n{lines(LOW, '- {t}')}"
     yield f"All of the candidates except:\n{lines(LOW)}"
     for words in (

@@ -189,11 +189,11 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     if _is_entry(value):
         yield _entry(value, name, group)
         return
-    inner = [key for key, each in keys.items() if isinstance(each, list)]
-    held = {field_of(key.removesuffix("s")) for key in inner}
-    if "title" in held and len(held) > 1 and len({len(keys[key]) for key in inner}) == 1:
-        columns = [key.removesuffix("s") for key in inner]
-        rows = zip(*(keys[key] for key in inner), strict=True)
+    lists = [key for key, each in keys.items() if isinstance(each, list)]
+    held = {field_of(key.removesuffix("s")) for key in lists}
+    if "title" in held and len(held) > 1 and len({len(keys[key]) for key in lists}) == 1:
+        columns = [key.removesuffix("s") for key in lists]
+        rows = zip(*(keys[key] for key in lists), strict=True)
         yield from _entries(
             [dict(zip(columns, row, strict=True)) for row in rows], depth + 1, name, group
         )

@@ -5,12 +5,14 @@ import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Field = Literal["title", "year", "rank", "cost", "score", ""]
 """What a field holds; a ``cost`` is a score of which the lowest is the best."""
 
-_FIELDS = tomllib.loads(Path(__file__).with_name("fields.toml").read_text(encoding="utf-8"))
+_FIELDS: dict[Any, Any] = tomllib.loads(
+    Path(__file__).with_name("fields.toml").read_text(encoding="utf-8")
+)
 _NAMES: dict[Field, list[str]] = {
     kind: said["names"].split() for kind, said in _FIELDS.items() if "names" in said
 }
@@ -24,6 +26,7 @@ _WORD = re.compile(r"#|[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
+@lru_cache(maxsize=4096)
 def field_name(key: object) -> str:
     """A name as it is compared: ``itemId``, ``Item ID`` as ``item_id``; without a range or a unit."""
     name = _UNIT.sub(" ", _CAMEL.sub("_", str(key)))

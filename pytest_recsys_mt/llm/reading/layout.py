@@ -14,6 +14,7 @@ from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
+from pytest_recsys_mt.llm.reading.wording import word_list
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -165,68 +166,47 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
         return found
     places = [piece.place for piece, kind in zip(found, kinds, strict=True) if not kind]
     own = next((each for each in ("numbered", "bulleted", "data") if each in places), "line")
-    kept, waiting = list[Piece](), dict[str, Any]()
+    kept, waiting, last = list[Piece](), dict[str, Any](), -1
     ahead = next((kind != "title" for kind in kinds if kind), False) and "title" in kinds
     first = next(at for at, piece in enumerate(found) if piece.place != "tag")
     ahead = ahead or (kinds[first] not in ("", "title") and own == "line")
-    last = -1
-    for piece, (kind, value) in zip(found, told, strict=True):
-        if kind in ("", "title"):
-            is_entry = kind == "title" if "title" in kinds else piece.place == own
-            entry = Piece(value, "data", whole=piece.whole) if kind else piece
-            if is_entry and own == "line" and not kind:
-                entry = replace(piece, place="data")
-            kept.append(replace(entry, **waiting) if is_entry else piece)
-            if is_entry:
-                last, waiting = len(kept) - 1, {}
-        else:
-            more = (
-                {"number": rank_of({kind: value})} if kind == "rank" else {"score": measured(value)}
-            )
-            if kind == "cost":
-                more = {"score": -(measured(value) or 0.0)}
-            if ahead:
-                waiting |= more
-            elif last >= 0:
-                kept[last] = replace(kept[last], **more)
+    for piece, (kind, said) in zip(found, told, strict=True):
+        if kind == "title" or (not kind and "title" not in kinds and piece.place == own):
+            place: Place = "data" if kind or own == "line" else piece.place
+            last, said = len(kept), said | waiting | {"place": place}
+            kept.append(replace(piece, **said))
+            waiting = {}
+        elif not kind:
+            kept.append(piece)
+        elif ahead:
+            waiting |= said
+        elif last >= 0:
+            kept[last] = replace(kept[last], **said)
     return kept
 
 
 _DETAIL = re.compile(
     r"[\s*_•–-]*(?P<key>[^\W\d_](?:[\w ()/%.-]{0,30}[\w)%])?)[*_]*\s?[:=][*_]*\s*(?P<value>\S.*?)[*_\s]*"
 )
+_TITLES_OF_LINES = word_list(
+    "title movie film name item book song product game titel titulo título titre"
+)
 
 
-def _detail(piece: Piece) -> tuple[str, str]:
-    """What a line says of an entry, ``Score: 5.6/10``: its kind and its value; none for any other piece."""
+def _detail(piece: Piece) -> tuple[str, dict[str, Any]]:
+    """What a line says of an entry, ``Score: 5.6/10``: its kind, and the parts of a piece; none for any other."""
     found = None
     if piece.place in ("line", "note", "bulleted") and not piece.chain:
         found = _DETAIL.fullmatch(piece.text)
     if found is None:
-        return "", ""
+        return "", {}
     key, value = field_name(found["key"]), found["value"].strip("\"'“”") or found["value"]
-    kind = field_of(key)
-    is_rank = kind == "rank" and _RANK.fullmatch(value.strip("#")) is not None
-    is_score = kind in ("score", "cost") and measured(value) is not None
-    is_title = kind == "title" and key in _TITLES_OF_LINES
-    return (kind, value) if is_rank or is_score or is_title else ("", "")
-
-
-_TITLES_OF_LINES = (
-    "title",
-    "movie",
-    "film",
-    "name",
-    "item",
-    "book",
-    "song",
-    "product",
-    "game",
-    "titel",
-    "titulo",
-    "título",
-    "titre",
-)
+    fields = {key: value.strip("#")}
+    if (rank := rank_of(fields)) is not None:
+        return "rank", {"number": rank}
+    if (score := score_of(fields)) is not None:
+        return "score", {"score": score}
+    return ("title", {"text": value}) if key in _TITLES_OF_LINES else ("", {})
 
 
 def _lines(text: str) -> Iterator[Piece]:
@@ -284,7 +264,7 @@ def _lines(text: str) -> Iterator[Piece]:
 
 def _separator(line: str) -> str:
     """What parts the cells of a header of comma-separated values; empty for any other line."""
-    for mark in (",", ";", "\t"):
+    for mark in filter(line.__contains__, (",", ";", "\t")):
         cells = [field_name(cell) for cell in line.split(mark)]
         kinds = {field_of(cell) for cell in cells}
         if "title" in kinds and ("id" in cells or kinds & {"rank", "score", "cost", "year"}):

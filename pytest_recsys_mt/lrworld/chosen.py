@@ -9,8 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from pytest_recsys_mt.llm.reading.wording import word_set
+from pytest_recsys_mt.llm.reading.wording import patterns, word_set
 from pytest_recsys_mt.lrworld.answer_words import groups, words_of
 from pytest_recsys_mt.lrworld.containers import opened
 from pytest_recsys_mt.lrworld.mentions import (
@@ -26,6 +27,7 @@ from pytest_recsys_mt.lrworld.mentions import (
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.question_texts import labels
 
+_SAYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
 _HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
@@ -33,45 +35,8 @@ _OPENS_NO_LIST = re.compile(
     _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
 )
 _LABELS = word_set("option choice candidate number index letter")
-_BAD = re.compile(
-    r"[❌✗✘👎🤷🚫≠]|!=|\[ \]|\bat most\b|\((?:rejected|wrong|eliminated|unlikely|least likely|already \w+|runner-up|second choice|no)\b",
-    re.IGNORECASE,
-)
-_TENTATIVE = re.compile(
-    r"\b(?:at first|first glance|so far|for now|assum\w+|suppos\w+|intuitively|e\.g|vs)\b|(?<!最)可能(?!性)|format:|the form\b",
-    re.IGNORECASE,
-)
-_BUT = re.compile(
-    r"\W*(?:but|however|or is|not sure|let me (?:double|check|verify)|now let me|that said|on second thought|i disagree|is only an|"
-    r"aber|moment|mais|pero|aunque|ma|но|但是|不对)\b",
-    re.IGNORECASE,
-)
-"""Begins a sentence that takes back the one before."""
 
-_REVISES = re.compile(
-    r"\b(?:revised|updated|corrected|improved|refined|reconsidered|new|second|changed)\W+(?:\w+\W+)?(?:answer|choice|attempt|verdict|pick|decision)\b|"
-    r"^\W*(?:revised|reconsidered|edit|update|upon (?:closer|further)|(?:up)?on reflection|after (?:more |further )?(?:reflection|weighing))\b|"
-    r"\b(?:make|strike) that\b|\bi now \w+|\bsettle on\b|\bchange (?:that|it|my answer)\b|\bwithdraw\b|\bstart over\b|\bcan't be\b|\bfirst impression\b",
-    re.IGNORECASE,
-)
-"""Says that the answer is another than before."""
-_PLAN = re.compile(
-    rf"[\s*_`#(]*{MENTION}[).:\]*_`]+\s*(?:choose|pick|select|compare|look|consider|decide|rank|the answer|answer)\b",
-    re.IGNORECASE,
-)
-"""A step of a plan, whose number may be that of an option: "3. Choose the closest."."""
 
-_NONE = re.compile(
-    r"\banswer\W{0,5}(?:none|unknown|unclear|not? known|i (?:don't|do not) know)\b|\bI retract\b",
-    re.IGNORECASE,
-)
-"""Says that the answer is none."""
-_REFUSES = re.compile(
-    r"\bi (?:don't|do not) know\b|\bunable to (?:determine|say|tell|answer)\b|"
-    r"\b(?:can't|cannot|can not) (?:determine|say|tell|answer|decide)\b",
-    re.IGNORECASE,
-)
-"""Says that it is unsure: then only what is announced counts, "I don't know the film. Answer: B"."""
 _INITIAL = re.compile(
     r"[\ue000-\ue0ff](?=\.?(?: [-–])? (?!(?:The|This|That|It|Its|Because|Since|As|I|My|Reason\w*|Answer|User\w*|Yes|No|Thank\w*|He|She|They|"
     r"Based|Explanation|Note)\b)(?:[A-Z][\w'’-]*\.? ?){1,3}[.!]?(?:\n|$))"
@@ -89,24 +54,6 @@ _COUNTED = word_set("answer option choice correct right best prediction recommen
 _OR = word_set("or and oder und ou et o y e или и of en")
 _STARTS = word_set("the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik")
 _CONCLUDES = word_set("so therefore thus hence also donc entonces итак")
-_NO = re.compile(
-    r"\s*(?:no|non|nein|não|нет|nej|nee|hayır|لا|नहीं|不|いいえ|아니)\s*[,.!:;،。、—-]",
-    re.IGNORECASE,
-)
-_OTHERS = re.compile(
-    r"\b(?:other|others|rest|remaining|ander\w*|autres?|otr[ao]s?|outr[ao]s?|altr[ei]|друг\w+)\b",
-    re.IGNORECASE,
-)
-_EXCLUDED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b(?:not|nicht|pas|no|não|non|niet|не)\s+(?:\w+\s+)?{MENTION}[\s,]*\b(?:but|rather|sondern|mais|sino|mas|ma|bensì|maar|а|но)\b",
-        rf"不是\s*(?:选项)?\s*{MENTION}\s*,?\s*而",
-        rf"{MENTION}\s*(?:ではなく|じゃなく)て?[、,]?",
-        rf"{MENTION}\s*(?:가|이)?\s*아니라",
-        rf"[(,]\s*(?:and\s+)?(?:not|nicht|pas|no|não|non)\s+{MENTION}\s*\)?",
-    )
-)
 _NUMBERED = (
     (re.compile(rf"第\s*({MENTION})\s*(?:个选项|個選項|个|個|项|項|番)?"), r"\1"),
     (re.compile(rf"({MENTION})\s*(?:番目|番|号|號|번)"), r"\1"),
@@ -152,10 +99,10 @@ def read(
     if whole is not None:
         return place_of(whole)
     masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
-    if _NONE.search(masked):
+    if _SAYS["none"].search(masked):
         return None
     said = list(_verdicts(masked, numbered="1" in marks))
-    if _REFUSES.search(masked):
+    if _SAYS["refuses"].search(masked):
         said = [each for each in said if each.strong and not each.label]
     strong = [each for each in said if each.strong]
     lines = [each for each in said if not each.strong]
@@ -203,15 +150,18 @@ def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
 
 def _takes_back(sentence: str) -> bool:
     """Whether a sentence takes back what was said before: "Wait, that is wrong", but not "the others are"."""
-    if _NO.match(sentence) or _BUT.match(sentence) or _REVISES.search(sentence):
+    if (
+        _SAYS["no"].match(sentence)
+        or _SAYS["but"].match(sentence)
+        or _SAYS["revises"].search(sentence)
+    ):
         return True
-    return groups()["retract"].within(sentence) and not _OTHERS.search(sentence)
+    return groups()["retract"].within(sentence) and not _SAYS["others"].search(sentence)
 
 
 def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
     """The sentences of a text. With numbered options, "1. They like crime" may be the first of their reasons."""
-    for pattern in _EXCLUDED:
-        text = pattern.sub(" ", text)
+    text = _SAYS["excluded"].sub(" ", text)
     for pattern, better in _NUMBERED:
         text = pattern.sub(better, text)
     opens = _OPENS_NO_LIST if numbered else _OPENS
@@ -229,9 +179,13 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
 
 
 def _said(sentence: str) -> _Said | None:
-    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _PLAN.match(sentence):
+    if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _SAYS["plan"].match(sentence):
         return None
-    if not _ONE.search(sentence) or _BAD.search(sentence) or _TENTATIVE.search(sentence):
+    if (
+        not _ONE.search(sentence)
+        or _SAYS["bad"].search(sentence)
+        or _SAYS["tentative"].search(sentence)
+    ):
         return None
     told = _without_reasons(sentence)
     if groups()["doubt"].within(told):

@@ -3,16 +3,12 @@ may be wrong.
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-_SAYS: dict[str, re.Pattern[str]] = {
-    name: re.compile("|".join(parts))
-    for name, parts in tomllib.loads(
-        Path(__file__).with_name("doubts.toml").read_text(encoding="utf-8")
-    ).items()
-}
+from pytest_recsys_mt.llm.reading.wording import patterns
+
+_SAYS = patterns(Path(__file__).with_name("doubts.toml"))
 
 
 def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:

@@ -15,6 +15,17 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def patterns(path: Path, **parts: str) -> dict[str, re.Pattern[str]]:
+    """The regular expressions of a file of TOML, for either case, with `parts` in the place of their names."""
+    text = path.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = text.replace(name, part)
+    return {
+        name: re.compile("|".join(each), re.IGNORECASE)
+        for name, each in tomllib.loads(text).items()
+    }
+
+
 _WORDS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 SMALL, SAID, BEGINS, GENRES = (
     word_set(_WORDS[key]) for key in ("small", "said", "begins", "genres")

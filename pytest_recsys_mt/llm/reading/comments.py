@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pytest_recsys_mt.llm.reading.spelling import normalise, once, split_year
-from pytest_recsys_mt.llm.reading.wording import BEGINS, GENRES, OPENING, REFUSAL, SAID, SMALL
+from pytest_recsys_mt.llm.reading.wording import (
+    BEGINS,
+    GENRES,
+    OPENING,
+    PHRASES,
+    REFUSAL,
+    SAID,
+    SMALL,
+)
 from pytest_recsys_mt.requests import Item
 
 _PAIRS = {
@@ -18,37 +26,16 @@ _BOXED = re.compile(r"\\(?:boxed|text|textbf)\{([^{}\n]{1,200})\}")
 _REFERENCE = re.compile(r"(?<=\S)\s?\[\d{1,3}\]$")
 _KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?(?:[\[{]\s?|(?=")|$)')
 
-_LABEL = re.compile(
-    r"[*_]{0,2}(?:(?:recommended\s)?(?:movie|film|title|recommendation|pick|choice|titel|empfehlung|título|"
-    r"titulo|película|recomendación|titre|titolo|电影|推荐|タイトル|映画)\s?(?:title|name)?\s?#?\d{0,3}"
-    r"|(?:first|second|third|fourth|fifth|next|last|finally|another|also)(?:ly)?)[*_]{0,2}\s?[:：,][*_]{0,2}\s?",
-    re.IGNORECASE,
-)
+_LABEL, _DETAIL = (re.compile(PHRASES[key], re.IGNORECASE) for key in ("label", "detail"))
 _AND = re.compile(r"(?:and|und|y|et|e|och|en)\s(?=[^a-z\s])")
 _TRANSLATED = re.compile(
     r"([^()（）\n]{1,200})[(（]([^()（）,，\n]{1,200})(?:[,，]\s?((?:18|19|20)\d\d))?[)）]"
 )
-_DETAIL = re.compile(
-    r"(?:year|release(?:d| date| year)?|genres?|directors?|directed by|cast|stars?|starring|reason|why|"
-    r"rating|imdb|score|description|plot|synopsis|summary|runtime|note|explanation|similar(?:ity)?|"
-    r"justification|jahr|regie|grund|genre|año|género|razón|sinopsis|导演|理由|年份|类型|简介|監督|ジャンル)"
-    r"\s?[:：]",
-    re.IGNORECASE,
-)
 
-RATING = re.compile(
-    r"(?:[-–—:,|]\s?|\s)\(?\[?(?:(?:imdb|rating|score|rated|predicted)\s?[:=]?\s?){0,2}"
-    r"(?:\d{1,3}(?:[.,]\d{1,2})?\s?(?:/|out of|von|de)\s?\d{1,3}|[★☆⭐✩½]{1,10}|"
-    r"\d[.,]\d{1,2}|\d(?:\.\d)?\s?stars?)\)?\]?\s?$",
-    re.IGNORECASE,
-)
+RATING = re.compile(PHRASES["rating"], re.IGNORECASE)
 _RATED = re.compile(r"\s?[:：]\s?(?:10|\d)$")
 _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
-_CUT = re.compile(
-    r"\s[-–—~|/→>]{1,3}\s|\s?[–—]\s?|\s?[:：]\s?|,\s|[，。；]|;\s?|\.\s|[!?](?:\s[-–—]{1,3})?\s|\s?[(\[（]|\t|\s{3,}|\s?\|\s?"
-    r"|\s(?P<link>because|starring|directed by|featuring|which|as it|weil|porque|parce que)\s"
-    r"|\s(?P<by>by)\s|\s(?P<is>is|was|ist|es|est)\s(?:an?|one|the|my|also|ein|eine|una?|une)\s"
-)
+_CUT = re.compile(PHRASES["cut"])
 _PERSON = re.compile(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)")
 _MOST_CUTS = 24
 _MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match|relevance|fit)\b\W{0,3}\d")

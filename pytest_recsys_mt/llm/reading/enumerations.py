@@ -5,15 +5,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.reading.comments import RATING, unwrapped
-from pytest_recsys_mt.llm.reading.wording import LEADING
+from pytest_recsys_mt.llm.reading.wording import PHRASES
 
-_SEPARATOR = re.compile(
-    r"(?P<shelter>\([^()\n]{0,200}\)|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|「[^」\n]{1,200}」"
-    r"|《[^》\n]{1,200}》|『[^』\n]{1,200}』)"
-    r"|(?P<sure>[,;，、；]\s?(?:(?:and|or|und|oder|et|ou|y|e|o|og|och|en)\s)?|\s?\|\s?|\s[•·/]\s|[\n\t])"
-    r"|\s(?:and|or|und|oder|et|ou|y|e|o|og|och|en|&|plus|as well as)\s|\s?(?:以及|和|还有|と|そして)\s?"
+_SEPARATOR, _QUOTED, _LEADING = (
+    re.compile(PHRASES[key]) for key in ("separator", "quoted", "leading")
 )
-"""Where an enumeration may be split, and the brackets and quotes within which it is not."""
 _CONJUNCTION = re.compile(
     r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
     re.IGNORECASE,
@@ -35,7 +31,7 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
         lead, colon, rest = text.partition(mark)
         if colon and rest.strip():
             yield lead + colon, rest.strip()
-    if verb := LEADING.search(text):
+    if verb := _LEADING.search(text):
         yield text[: verb.end()], text[verb.end() :]
 
 
@@ -72,10 +68,6 @@ def plain_heads(text: str) -> Iterator[str]:
         yield unwrapped(text[number.end() :])
 
 
-_QUOTED = re.compile(
-    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」|『([^』\n]{1,200})』"
-    r"|《([^》\n]{1,200})》|\*\*([^*\n]{1,200})\*\*|\*([^*\n]{1,200})\*|„([^“”\n]{1,200})[“”]|‘([^’\n]{1,200})’"
-)
 _WORD = re.compile(r"\S+")
 
 

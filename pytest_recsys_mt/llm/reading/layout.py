@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.llm.reading.wording import word_list
+from pytest_recsys_mt.llm.reading.wording import PHRASES, word_list
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -49,11 +49,7 @@ class Piece:
     beside: str = ""  # what the data say of the entry in other cells or fields
 
 
-_STOP = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|eot|end|return|user|assistant"
-    r"|START_RESPONSE|END_RESPONSE|begin_of_solution|end_of_solution)\|>|</s>|"
-    r"<end_of_turn>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
-)
+_STOP = re.compile(PHRASES["stop"])
 _BREAK = re.compile(
     r"<(?:br|hr)\s?/?>|</?(?:p|div|ul|ol|tr|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE
 )
@@ -72,11 +68,8 @@ _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
 _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 
-_NUMBER = re.compile(
-    r"(?P<bold>\*\*|__)?[#(\[（【]{0,2}(?:(?:no|nr|num|top)\.?\s?|№\s?|第)?#?(?P<n>\d{1,3})"
-    r"(?:st|nd|rd|th|º|ª)?(?P<mark>\s?(?:位|위|등|место)\s?[:：、.]?|\s?[.)\]）】:、．。]{1,2}|\s[-–—]|\s?[-–—](?=\s)|\t)"
-    r"(?P<end>\*\*|__)?(?P<space>\s*)",
-    re.IGNORECASE,
+_NUMBER, _LABELLED, _RANKED = (
+    re.compile(PHRASES[key], re.IGNORECASE) for key in ("number", "labelled", "ranked")
 )
 _KEYCAP = re.compile(
     r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟|[🥇🥈🥉])\s*"
@@ -91,13 +84,6 @@ _BULLET = re.compile(
 )
 _INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
-_LABELLED = re.compile(
-    r"(?P<bold>\*\*|__)?(?:rank(?:ing)?|option|pick|choice|candidate|item|movie|film|book|song|track|game|product|article|title|"
-    r"recommendation|suggestion|number|position|place|platz|rang|puesto|posto|место|место|第)\s?(?:no\.?|number|#|№)?\s?#?"
-    r"(?P<n>\d{1,3})(?P<end>\*\*|__)?\s?(?:位|名)?\s?(?:[:：.)\]]|\s[-–—](?=\s))(?(bold)(?(end)|(?P<late>\*\*|__)))?\s*",
-    re.IGNORECASE,
-)
-"""``Rank 1: Heat``, ``**Option 3:** Heat``."""
 
 LABEL = (
     r"(?:(?:candidate|option|item|movie|film|book|song|track|game|product|article|passage|document|doc|choice|id|number|no|nr)"
@@ -119,13 +105,6 @@ _BRACKETED = re.compile(
 _TITLES = re.compile(
     r"(?P<lead>[^<>|]{0,80}?[:：]\s*)?(?P<chain>[^>|]{1,200}(?:(?<=\S)\s(?:>|≻|→)\s[^>|]{1,200})+)"
 )
-_RANKED = re.compile(
-    r"(?:[-*•]\s)?(?P<rank>(?:#?\d{1,3}(?:st|nd|rd|th)?|top|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|next|last)"
-    r"(?:\s(?:pick|choice|place|recommendation))?|(?:pick|choice|place|rank|recommendation)\s#?\d{1,3})"
-    r"(?:\s?(?:→|->|=>)|(?<=[a-z])\s[-–—])\s(?P<rest>[^→>=]+)",
-    re.IGNORECASE,
-)
-"""A rank and what has it, with an arrow or a dash in the place of a colon: ``#1 pick → Heat``, ``First - Heat``."""
 _RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
 _SCORED = re.compile(
     r"[\[(]?(?P<score>\d{1,3}[.,]\d{1,3}|\d{1,3}(?:[.,]\d{1,3})?\s?(?:/\s?\d{1,3}|%))[\])]?\s*(?:[-–—:|]\s|(?<=[\])])\s)(?P<rest>.+)"

@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from pytest_recsys_mt.llm.reading.wording import PHRASES
+
 Role = Literal[
     "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
 ]
@@ -33,12 +35,9 @@ _PATTERNS: dict[Role, re.Pattern[str]] = {
 
 ROLES = tuple(_PATTERNS)
 
-_FOLLOWS = re.compile(
-    r"\b(?:based on|given|from|for|according to|among|out of|of|by|because|since|with|in|using|basierend|für|von|aus|selon|pour|"
-    r"parmi|según|para|entre|por|secondo|tra|per|на основе|для|из)\b.*",
-    re.DOTALL,
+_FOLLOWS, _FILLER, _NOT_RECOMMENDED = (
+    re.compile(PHRASES[key], re.DOTALL) for key in ("follows", "filler", "not_recommended")
 )
-"""What only says more of a list: "Ranking *of the candidates*"."""
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")
 _REJECTED = re.compile(r"[(\[](?:not recommended|rejected|excluded|irrelevant)[)\]]", re.IGNORECASE)
@@ -50,22 +49,9 @@ _SHORT = 4
 _UNSPACED = 8  # the same in letters, of a script without spaces
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")
-_SENTENCES: dict[Role, re.Pattern[str]] = {
-    "avoid": re.compile(
-        r"\bnot(?: \w+){0,2} (?:recommend|suit|chosen|choose|included?|selected|pick)|\b(?:excluded|rejected|discarded|left out|"
-        r"ruled out|avoid|skip|honou?rable mentions?|runners? up|eliminated|"
-        r"leav(?:e|ing) out|except|ranked? (?:\w+ )?(?:lower|last|below)|lower.ranked|(?:not in|outside|below|missed) the top|cut from|"
-        r"(?:anti|poor) recommendations?|not recommended)\b|n't (?:recommend|choose|pick|make the|fit)|不推荐|排除|除外|제외|おすすめしない|お勧めしない|추천하지"
-    ),
-}
-"""What a sentence says only in clearer words."""
 
 _ADDED = re.compile(r"(?:because|since|if you|weil|parce|porque)\b")
 
-_FILLER = re.compile(
-    r"(?:my|the|your|our|here|are|is|list|movies?|films?|items?|books?|songs?|games?|products?|titles?|articles?|of|for|you|user|"
-    r"the user|all|\d+|picks?|considered|given|die|der|das|meine|la|les|mes|el|los|las|mis|le|i|il)"
-)
 _WORD = re.compile(r"[\w'’-]+")
 
 
@@ -88,7 +74,7 @@ def role_of(name: str) -> Role:
         words and max(map(len, words)) > _UNSPACED and _UNSPACED_SCRIPT.search(plain)
     ):
         for role in _OF_SENTENCES:
-            if _SENTENCES.get(role, _PATTERNS[role]).search(plain):
+            if (_NOT_RECOMMENDED if role == "avoid" else _PATTERNS[role]).search(plain):
                 return role
         return ""
     for text in (_FOLLOWS.sub("", plain), plain):

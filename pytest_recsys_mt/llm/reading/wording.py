@@ -26,6 +26,14 @@ def patterns(path: Path, **parts: str) -> dict[str, re.Pattern[str]]:
     }
 
 
+PHRASES: dict[str, str] = {
+    name: phrase.replace("\n", "")
+    for name, phrase in tomllib.loads(
+        Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""Words around titles and lists, as regular expressions."""
+
 _WORDS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 SMALL, SAID, BEGINS, GENRES = (
     word_set(_WORDS[key]) for key in ("small", "said", "begins", "genres")
@@ -33,10 +41,3 @@ SMALL, SAID, BEGINS, GENRES = (
 OPENING, REFUSAL = (
     re.compile("|".join(_WORDS[key]), re.IGNORECASE) for key in ("opening", "refusal")
 )
-
-LEADING = re.compile(
-    r"\b(?:recommend|suggest|try|enjoy|watch|watching|be|is|are|include|propose|choose|empfehle|empfehlen|"
-    r"recomiendo|sugiero|recommande|suggère|consiglio|recomendo|raad|rekommenderar)\s+"
-    r"(?=[*_\"“„«'‘]{0,3}[A-Z0-9])"
-)
-"""The verb after which a sentence begins to list titles."""

@@ -92,7 +92,6 @@ def _judge(
 
 
 def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
-    """The neighbours of the changed items that both requests offer."""
     changed = _changed(before.request, after.request)
     if not changed:
         raise NotApplicable("both histories are the same")

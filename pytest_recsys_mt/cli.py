@@ -127,7 +127,6 @@ def _records(help: str = RECORD) -> Argument:
 
 
 def _record(text: str) -> Path:
-    """A file, or the record of a kept run."""
     if Path(text).exists():
         return Path(text)
     from pytest_recsys_mt.errors import PolicyError
@@ -170,7 +169,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _answers_kept(groups: Any) -> None:
-    """The commands on the answers in the cache."""
     from pytest_recsys_mt.calls import commands
 
     folder = _argument(

@@ -112,7 +112,6 @@ def name_of(transformation: object) -> str:
 
 
 def _needed(factory: Any) -> str:
-    """The required arguments of a function."""
     parameters = inspect.signature(factory).parameters.values()
     return ", ".join(each.name for each in parameters if each.default is each.empty)
 

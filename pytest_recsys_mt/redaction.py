@@ -171,7 +171,6 @@ def _grams(known: tuple[tuple[str, str], ...]) -> dict[int, list[tuple[bytes, in
 
 
 def _keys(value: str, name: str) -> Iterator[str]:
-    """The secret parts of a variable's value."""
     if name.upper() in ADDRESSES:
         parts = re.split(r"[:/?#=&\[\]]+", value.rpartition("@")[0] or value)
         yield from (key for part in parts for key in {part, unquote(part)} if len(key) >= SHORTEST)
@@ -195,7 +194,6 @@ def _keys(value: str, name: str) -> Iterator[str]:
 
 
 def _written(key: str) -> Iterator[str]:
-    """A key in every form."""
     data = key.encode("utf-8", "surrogateescape")
     escaped = json.dumps(key)[1:-1]
     yield from (key, escaped, escaped.replace("/", "\\/"))

@@ -85,7 +85,6 @@ def _beyond(claim: Claim, low: float, high: float) -> str:
 
 
 def _mean(seen: Seen, of: tuple[str, str] | None) -> float:
-    """The mean effect of all users, or of one group."""
     groups = {(group.slicing, group.value): each for group, each in seen.members}
     return float((seen.effects if of is None else groups[of]).effect.mean())
 

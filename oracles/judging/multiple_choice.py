@@ -21,7 +21,6 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 def _missed(*sides: Choices) -> set[str]:
-    """The questions in which no option was read, on any side."""
     return {
         name
         for side in sides

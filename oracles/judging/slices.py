@@ -156,7 +156,6 @@ def _activity(users: Sequence[Asked], context: Context) -> Sequence[str]:
 
 
 def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
-    """The most frequent genre of the user's past."""
     found = []
     for asked in users:
         items = [context.items[item] for item in own_items(asked) if item in context.items]

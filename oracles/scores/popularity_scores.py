@@ -29,7 +29,6 @@ def recommended(answer: Recommendation, asked: Asked) -> list[str]:
 
 
 def _popularity(items: Sequence[str], context: Context) -> list[int]:
-    """Popularities of the items with any interaction."""
     return [count for item in items if (count := context.popularity.get(item, 0)) > 0]
 
 

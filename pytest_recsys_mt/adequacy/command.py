@@ -125,7 +125,6 @@ def mutated(given: argparse.Namespace) -> int:
 
 
 def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequacy:
-    """All runs, with a line for each on standard error."""
     from pytest_recsys_mt.adequacy.judging import adequacy
 
     begun = time.monotonic()

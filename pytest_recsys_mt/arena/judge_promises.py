@@ -118,7 +118,6 @@ def _floor(points: Points) -> float:
 
 
 def _turned_agreement(points: Points) -> float:
-    """How far judgements of both orders agree on the better list."""
     pairs = [(one, -other) for one in points[::2] for other in points[1::2]]
     return fmean(_agreement(*pair) for pair in pairs)
 
@@ -128,7 +127,6 @@ def _without_tie(points: Points) -> float:
 
 
 def _famous_wins(points: Points) -> float:
-    """How far the name, not the list, is preferred."""
     first, humbler, turned, turned_humbler = points
     return (first - humbler + turned - turned_humbler) / 4
 

@@ -181,7 +181,6 @@ def _litellm_price(entry: Any, file: str) -> Price | None:
 
 
 def _usd(cost: object) -> float | None:
-    """USD for a million tokens, from those for one."""
     if isinstance(cost, bool) or not isinstance(cost, int | Decimal) or not 0 <= cost < 1:
         return None
     return float(cost * _TOKENS)

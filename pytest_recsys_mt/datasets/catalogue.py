@@ -118,7 +118,6 @@ def item_of(row: Mapping[str, Any], part: Part, dividers: Mapping[str, str], fol
 
 
 def _year(value: object) -> int | None:
-    """The year that a text is, or begins or ends with."""
     found = re.search(r"^(\d{1,4})(?:\.0+)?$|^(\d{4})\D|\D(\d{4})$", str(value).strip())
     return int(next(filter(None, found.groups()))) or None if found else None
 
@@ -126,7 +125,6 @@ def _year(value: object) -> int | None:
 def _value(
     name: str, value: Any, part: Part, dividers: Mapping[str, str], folder: Path
 ) -> str | tuple[str, ...]:
-    """The value of an attribute; empty if there is none."""
     if isinstance(value, str) and value[:1] == "[" and (name in LISTS or name in dividers):
         # A list may stand as Python or JSON writes it, as in TMDB's tables.
         with contextlib.suppress(ValueError):

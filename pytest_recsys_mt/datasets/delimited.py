@@ -243,7 +243,6 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
 
 
 def _separator(path: Path, layout: Layout) -> str:
-    """The separator that stands most often in the first line."""
     with opened(path) as stream, io.TextIOWrapper(stream, encoding=layout.encoding) as text:
         try:
             line = text.readline(LINE)

@@ -157,7 +157,6 @@ class Part:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value of TOML has the type of an annotation."""
     inner = get_args(hint)
     if get_origin(hint) is Sequence:
         return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)

@@ -103,7 +103,6 @@ def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
 
 
 def _shown(rows: Rows, items: Mapping[str, Item], times: npt.NDArray[np.int64]) -> pd.DataFrame:
-    """What the impressions showed, and what of it was clicked."""
     found = _entries(rows, "impressions")
     # Only distinct entries are parsed one by one: millions of entries name thousands of news.
     codes, distinct = pd.factorize(found["entry"])

@@ -119,7 +119,6 @@ def _parsed(block: list[Path]) -> pd.DataFrame:
 
 
 def _wrong(block: list[Path]) -> DataError:
-    """The error for the first line of a block that is not a rating."""
     for path, number, raw in _lines(block):
         line = raw.decode("latin-1").rstrip("\r\n")
         if not _ROW.fullmatch(line) or pd.isna(pd.to_datetime(line[-10:], errors="coerce")):
@@ -131,7 +130,6 @@ def _wrong(block: list[Path]) -> DataError:
 
 
 def _lines(files: list[Path]) -> Iterator[tuple[Path, int, bytes]]:
-    """The lines that name no film, with their files and numbers."""
     for path in files:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):

@@ -142,7 +142,6 @@ def usual_scale(rows: Rows) -> Scale:
 
 
 def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Mapping[str, Any]]:
-    """The most frequent value of each fact about an item, by item."""
     rows: dict[str, dict[str, Any]] = {}
     for name in part.facts.keys() & set(frame):
         known = frame[["item", name]][frame[name].notna() & (frame[name].astype(str) != "")]

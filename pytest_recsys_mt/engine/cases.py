@@ -198,7 +198,6 @@ class Split:
 
     @cached_property
     def _items(self) -> tuple[Item, ...]:
-        """The catalogue, in the order of the ids."""
         return tuple(self.dataset.items[key] for key in sorted(self.dataset.items))
 
     @cached_property

@@ -105,7 +105,6 @@ def _without_seconds(request: Request) -> Request:
 
 
 def _without_facts(request: Request) -> Request:
-    """The request without the attributes of its items and its user."""
     offered = request.candidates
     return request.replace(
         history=tuple(replace(each, item=_plain(each.item)) for each in request.history),

@@ -286,7 +286,6 @@ class Side:
         return [position for position in self.requests if position in partner.requests]
 
     def _questions(self, positions: Sequence[int]) -> Questions:
-        """The requests that have not been asked yet."""
         missing = [
             position
             for position in positions

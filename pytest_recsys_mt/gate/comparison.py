@@ -232,7 +232,6 @@ def _obstacle(old: Row | None, new: Row) -> str:
 
 
 def _decided(found: Changed, mean: Mean, levels: tuple[float, float], alpha: float) -> Changed:
-    """The word for a change, and the bounds that show it."""
     worse_level, better_level = levels
     margin = found["margin"] or 0.0
     better = found["p_better"] is not None and found["p_better"] <= better_level

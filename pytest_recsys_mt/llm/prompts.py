@@ -214,7 +214,6 @@ def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
 
 
 def _values(request: Request, newest: int | None, instruction: str) -> dict[str, str]:
-    """The content of each field, "" for an empty one."""
     high = _number(request.scale.high)
     titles = [_title(rating.item.label) for rating in request.history]
     ratings = [f"{_number(rating.value)}/{high}" for rating in request.history]

@@ -75,7 +75,6 @@ def _line(content: str) -> str:
 
 
 def _objects(text: str) -> Iterator[str]:
-    """The text with the answer of each object of JSON in its place."""
     decoder, at = json.JSONDecoder(), 0
     for _ in range(_OBJECTS):
         begun = text.find("{", at)

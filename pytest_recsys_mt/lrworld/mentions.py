@@ -125,7 +125,6 @@ class Mentions:
         return re.sub(behind, lambda found: _both(found[2], found[1]), text, flags=re.IGNORECASE)
 
     def _with_titles(self, text: str) -> Iterator[str]:
-        """The parts of a text, with a character for each title."""
         words = [
             (found.start(), found.end(), found[0].casefold()) for found in _WORD.finditer(text)
         ]

@@ -102,7 +102,6 @@ def _model(item: pytest.Item) -> str:
 
 
 def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> dict[Any, int]:
-    """The place of the first test of each group."""
     places: dict[Any, int] = {}
     for place, item in enumerate(items):
         places.setdefault(of(item), place)

@@ -123,7 +123,6 @@ def _near(name: str, names: Sequence[str], ours: bool) -> str | None:
 
 
 def _stem(name: str) -> str:
-    """A name without the beginning that all of ours share."""
     return re.sub("^-*recsys[-_]|^-*", "", name.casefold()).replace("_", "-")
 
 

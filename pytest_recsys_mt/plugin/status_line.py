@@ -188,7 +188,6 @@ def _columns(stream: TextIO) -> int:
 
 
 def _fitting(text: str, columns: int) -> str:
-    """As much of a line as fits, in a terminal's columns."""
     taken = 0
     for place, each in enumerate(text):
         taken += 2 if unicodedata.east_asian_width(each) in "WF" else 1

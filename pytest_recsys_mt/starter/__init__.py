@@ -134,7 +134,6 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
 
 
 def _model_seen_from(folder: Path, spec: str) -> str:
-    """The spec as a run started in `folder` reads it."""
     target, mark, parameters = spec.partition("?")
     where, colon, name = target.rpartition(":")
     if where.endswith(".py"):
@@ -164,7 +163,6 @@ def _seen_from(folder: Path, name: str) -> str:
 
 
 def _own_requirements() -> list[str]:
-    """What pip installs of the project in the current folder."""
     own = ["-r requirements.txt"] if Path("requirements.txt").is_file() else []
     with contextlib.suppress(OSError, ValueError):
         if {"project", "build-system"} & toml_of(content_of(Path("pyproject.toml"))).keys():

@@ -111,7 +111,6 @@ class HubModel:
         return config.parent.name
 
     def _file(self, name: str, revision: str) -> Path:
-        """A file of the cache, else of the Hub."""
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import LocalEntryNotFoundError
 

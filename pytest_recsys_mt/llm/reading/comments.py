@@ -103,7 +103,6 @@ def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _closes(cut: re.Match[str], rest: str) -> bool:
-    """Whether these words or marks cannot occur in a title."""
     if cut["by"]:
         return _PERSON.match(rest) is not None
     if cut["is"]:

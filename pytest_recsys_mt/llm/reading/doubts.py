@@ -132,7 +132,6 @@ def chooses(line: str) -> bool:
 
 
 def _corrects(line: str, named: Sequence[int | None]) -> bool:
-    """Whether a line, in lower case, changes the list before it."""
     if _SAYS["offers"].search(line):
         return False
     changes = _SAYS["changes"].search(line) and (named or any(map(str.isdecimal, line)))

@@ -272,7 +272,6 @@ _MEASURED_TAG = re.compile(
 
 
 def _as_line(field: re.Match[str]) -> str:
-    """A field of XML as a line: ``Score: 5``."""
     return f"\n{field[1]}: {field[2]}\n" if field_of(field_name(field[1])) else field[0]
 
 
@@ -380,7 +379,6 @@ def _inline_numbers(line: str) -> list[Piece]:
 
 
 def _table(rows: list[list[str]], group: str, *, headed: bool) -> Iterator[Piece]:
-    """The title cells of a table; its header is left out."""
     header = [field_name(cell.strip("*_ ")) for cell in rows[0]]
     names = [key for key in TITLE_KEYS if key in header]
     names += [key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)]

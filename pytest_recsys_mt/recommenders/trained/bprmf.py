@@ -143,7 +143,6 @@ class _Factors(Network):
 
 
 def _moments(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and covariance of vectors, shape (n, dim), in float64."""
     mean = vectors.double().mean(0)
     centred = vectors.double() - mean
     return mean, centred.T @ centred / len(vectors)

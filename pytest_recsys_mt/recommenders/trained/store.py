@@ -100,7 +100,6 @@ def _load(place: Path, identity: Mapping[str, object], network: Network) -> Repo
 
 
 def _save(place: Path, identity: Mapping[str, object], network: Network, report: Report) -> None:
-    """Write the folder beside its place, then move it there."""
     packed = safetensors.torch.save(
         {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     )

@@ -176,7 +176,6 @@ def _epoch(
     optimiser: torch.optim.Adam,
     rng: np.random.Generator,
 ) -> float:
-    """Train one epoch; returns its mean loss."""
     network.train()
     device = network.device
     total = torch.zeros((), device=device)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from pytest_recsys_mt.llm.reading.layout import Piece
 from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, is_plain, role_of
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX
 
 _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
@@ -25,6 +26,8 @@ _BECAUSE = re.compile(
 )
 """Begins a heading that says what a list is based on, and not that it is that."""
 
+_GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
+"""In the names of groups, which nothing orders."""
 _ENTRIES = ("numbered", "bulleted", "data")
 
 
@@ -286,6 +289,14 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
             if (not read[at].begins or len(read[at].items) == k)
             and not any(piece.score is not None for piece in read[at].block.pieces)
         ]
+    if any(read[at].offered for at in kept):  # the history once more is none
+        kept = [
+            at
+            for at in kept
+            if read[at].offered
+            or any(map(_is_unknown, read[at].items))
+            or roles[at] in ("final", "ranking")
+        ]
     if len(kept) > 1 or truncated:
         kept = [
             at
@@ -334,10 +345,15 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
         return Choice((longest,), "all lists say the same")
     if most == _CLAIMS["final"]:
         return Choice((best[-1],), f"the last one named {read[best[-1]].block.name!r}")
-    full = [at for at in best if len(read[at].items) == k]
+    grades = [at for at in best if _GRADED.search(read[at].block.name)]
+    full = [at for at in best if len(grades) < 2 and len(read[at].items) == k]
     if len(full) == 1 and k > 1:
         return Choice((full[0],), f"the only list with {k} entries")
     return Choice((), "several lists with equal claims", tuple(best))
+
+
+def _is_unknown(item: str) -> bool:
+    return item.startswith(UNKNOWN_PREFIX)
 
 
 def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:
@@ -367,6 +383,8 @@ def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
         return False
     if any(2 * read[at].offered < len(read[at].items) for at in places):
         return False
+    if roles[0] == "more":
+        return False  # "Also worth a look:" before "Top picks:"
     labels = {read[at].block.name for at in places if not read[at].block.role} - {""}
     if len(labels) > 1:
         return False  # "Crime:" and "Science fiction:", which nothing orders

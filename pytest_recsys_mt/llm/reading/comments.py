@@ -213,7 +213,9 @@ def year_in(text: str) -> str:
 def unknown_title(text: str) -> str:
     """The possible title in a piece although no catalogue knows it, or an empty text."""
     text = text.strip()
-    placeholder = re.fullmatch(r"\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}", text)
+    placeholder = re.fullmatch(
+        r"(?i:\W?(?:none|n/a|empty|nothing)\W?)|\[[^\[\]\"'“‘]*\]|<[^<>]*>|\{[^{}]*\}", text
+    )
     if placeholder or _DETAIL.match(text) or text.rstrip("*_ ").endswith((":", "：")):
         return ""
     title = title_of(unwrapped(text))

@@ -3,7 +3,9 @@ may be wrong.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from pytest_recsys_mt.llm.reading.wording import patterns
@@ -16,7 +18,19 @@ def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:
 
 
 _WORDS = _numbered(
-    ("first best winner 🥇", "second runner-up 🥈", "third 🥉", "fourth", "fifth", "sixth"), 1
+    [
+        "first best winner 🥇",
+        "second runner-up 🥈",
+        "third 🥉",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+    ],
+    1,
 )
 _GRADES = _numbered(
     (
@@ -30,6 +44,9 @@ _GRADE = re.compile(
     rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
 """A cell, or the end of an entry, that says how good it is."""
+_YEAR = re.compile(r"\(?\b(?:18|19|20)\d\d\b\)?")
+_NO_MARK = re.compile(r"[\s:;,.!?'’\"“”&/–—\d-]")
+_MARKS = 4  # more different words beside titles are comments
 _FEW = 4  # fewer letters beside titles say nothing
 _ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
 _NUMBERS = re.compile(
@@ -54,6 +71,7 @@ def of_list(
     before: Sequence[str],
     behind: Sequence[Line],
     numbers: int,
+    longer: Sequence[str],
     *,
     numbered: bool,
 ) -> str:
@@ -67,6 +85,7 @@ def of_list(
         before: The lines right before it, and its name.
         behind: The lines behind it.
         numbers: How many candidates have a number.
+        longer: The rests of the entries again, if they are more than were asked for.
         numbered: Whether its entries have numbers, and it does not begin as the candidates do.
     """
     said = [each.casefold() for each in rests]
@@ -88,10 +107,16 @@ def of_list(
         many > 1 and _SAYS["replaces"].search(each) for many, each in zip(named, said, strict=True)
     ):
         return "its entries name another item too"
+    if longer and _some_are_marked([each.casefold() for each in longer]):
+        return "some of its entries have marks or numbers that others lack"
+    if longer and any(len(named) > 1 or (named and chooses(line)) for line, named in behind):
+        return "a sentence says which of its entries are recommended"
     if _ranks_differ(said):
         return "its ranks and its order contradict each other"
     around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
     around += said if len(said) == 1 else []
+    if any(map(_SAYS["declines"].search, around)):
+        return "it declines to answer"
     if any(map(_SAYS["upwards"].search, around)):
         return "it says that the best comes last"
     if any(map(_SAYS["other_order"].search, around)):
@@ -136,6 +161,19 @@ def _corrects(line: str, named: Sequence[int | None]) -> bool:
         return False
     changes = _SAYS["changes"].search(line) and (named or any(map(str.isdecimal, line)))
     return bool(changes or _SAYS["corrects"].search(line))
+
+
+def _some_are_marked(rests: Sequence[str]) -> bool:
+    """Whether entries differ in a mark, ``✓`` or "recommended", or a number, and not part by part."""
+    rests = [_YEAR.sub("", each) for each in rests]
+    marks = [_NO_MARK.sub("", each) for each in rests]
+    numbers = [re.findall(r"\d+(?:[.,]\d+)?", each) for each in rests]
+    if len({*marks}) == 1 and {*map(len, numbers)} == {1}:
+        values = [float(each[0].replace(",", ".")) for each in numbers]
+        return len({*values}) > 1 and values not in (sorted(values), sorted(values, reverse=True))
+    counts = Counter(marks)
+    few = 1 < len(counts) <= _MARKS and min(counts.values()) > 1
+    return few and len([*groupby(marks)]) > len(counts)
 
 
 def _ranks_differ(rests: Sequence[str]) -> bool:

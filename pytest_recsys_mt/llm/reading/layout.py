@@ -193,6 +193,7 @@ def _lines(text: str) -> Iterator[Piece]:
         text = _ATTRIBUTE.sub(_as_line, _FIELD_TAG.sub(_as_line, text))
     if "<" in text:
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
+    text = _TWO_IN_A_LINE.sub("\n", text)
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     lettered = [line for line in kept if _LETTERED.match(line)]
     in_turn = ascii_uppercase.startswith("".join(line[0] for line in lettered))
@@ -261,6 +262,7 @@ def _named(tag: re.Match[str]) -> str:
 
 _NAMING = re.compile(r"recommend|suggest|pick|try\b|choice|empf|sugere|推荐|おすすめ")
 _OF_HISTORY = re.compile(r"because|liked|loved|similar|why|reason")
+_TWO_IN_A_LINE = re.compile(r"(?<=\S) {3,}(?=\d{1,2}[.)]\s)")
 _LETTERED = re.compile(r"[A-Z][.)]\s")
 _FIELD_TAG = re.compile(r"<(\w{1,20})>\s*([^<>\n]{1,200}?)\s*</\1>")
 _ATTRIBUTE = re.compile(

@@ -39,7 +39,7 @@ from pytest_recsys_mt.sanitize import without_controls
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
 _LABELLED = re.compile(r"[^:：→]{1,40}(?:[:：]|\s→)\s*(.+)")
-_COUNTED = re.compile(r"(?:[(\[]\d{1,3}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
+_COUNTED = re.compile(r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
 """The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
@@ -216,6 +216,11 @@ def _doubt(
     wordy = [words for words in rests if sum(map(str.islower, words)) > _SENTENCE]
     if reader.names_none and 2 * len(wordy) > len(own):
         return "its entries name offered items among other words"
+    rests_listed = [
+        rest
+        for piece, (rest, named) in zip(own, own_said, strict=True)
+        if named and piece in listed
+    ]
     begins = reader.items() == reader.beginning
     if begins and any(comments.is_refusal(line) for line in told):
         return "it declines to answer"
@@ -247,6 +252,7 @@ def _doubt(
         [*before, *names, *(piece.name for piece in chains)],
         behind,
         reader.offered,
+        rests_listed if len(rests_listed) > reader.wanted else [],
         numbered=not begins and any(piece.number is not None for piece in listed),
     )
 
@@ -321,6 +327,7 @@ class _Reader:
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
         self._first = first
+        self.wanted = request.k
         self._freely = loose  # whether anything may stand beside a title
         self._places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
         self._scope = scope

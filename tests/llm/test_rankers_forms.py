@@ -162,6 +162,22 @@ def unclear() -> Iterator[str]:
     ):  # fmt: skip
         yield f"{one}:\n{lines(TOP)}\n\n{other}:\n{lines(PROMPT[3:13])}"
         yield f"{one}: {chain(TOP)}\n{other}: {chain(PROMPT[3:13])}"
+    for mark in ("{t} ✓", "**{t}**", "{t} (recommended)", "{t} – ja", "{t} - 推荐", "[x] {t}"):
+        for bullet, numbers in (("{n}. ", PROMPT), ("- ", PROMPT), ("{n}. ", PROMPT[:15])):
+            yield "\n".join(lines([n], bullet + (mark if n % 3 else "{t}")) for n in numbers)
+    for words in ("priority {r}", "place {r}", "predicted rating {s}"):
+        yield lines(PROMPT, f"- {{t}} - {words}")
+    for words in (
+        "I'm sorry, but I can't recommend any of the following films:",
+        "Es tut mir leid, aber ich kann keinen der folgenden Filme empfehlen:", "抱歉,我无法推荐以下任何一部电影:",
+        "These are the films this user would like least:", "I would remove these from the list:",
+        "Building up to the best match:", "The higher the number, the better the match:", "De menor a mayor preferencia:",
+    ):  # fmt: skip
+        yield f"{words}\n{lines(TOP[::-1])}"
+    yield f"{lines(TOP)}\n\nI'm sorry, on reflection none of these suits this user."
+    yield f"{lines(TOP[::-1])}\n\nThe last one is my top pick."
+    yield "Could you tell me whether you would rather watch Ran (1985) or Moon (2009)?"
+    yield lines(TOP[:5], "- Instead of Shane (1953), watch {t}")
     for form in (
         "{i}. **{t}**\n   Score: {s}/10\n   Reason: it fits.\n",
         "{i}. {t} = {s}",

@@ -89,7 +89,7 @@ def of_list(
         numbered: Whether its entries have numbers, and it does not begin as the candidates do.
     """
     said = [each.casefold() for each in rests]
-    partly = any(map(_SAYS["checked"].search, entries)) and any(map(_SAYS["open"].search, entries))
+    partly = 0 < sum(bool(_SAYS["checked"].search(each)) for each in entries) < len(entries)
     told = (f"{a} | {b.casefold()}" for a, b in zip(said, beside, strict=True))
     grades = [_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
     graded = len(grades) == len(said) and len(set(grades)) > 1

@@ -96,7 +96,6 @@ def _tagged(folder: Path) -> Rows | None:
 
 
 def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
-    """The time of each interaction in Unix seconds, 0 if unknown."""
     if tags is None:
         return np.zeros(len(counts), dtype=np.int64)
     tagged = tags.frame.assign(timestamp=tags.frame["timestamp"] // 1000)

@@ -317,7 +317,6 @@ class _Farther(Mean):
 
 
 def _mean(sign: int, new: _Side, other: int, old: _Side) -> Mean:
-    """The mean of ``sign * new - other * old`` over users."""
     effects = sign * new.values - other * old.values
     if not new.joint:
         after, before = (

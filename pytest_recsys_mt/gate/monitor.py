@@ -219,7 +219,6 @@ def _terms(document: Document, row: Row) -> dict[str, Any]:
 
 
 def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
-    """The first of the terms that differs, in words."""
     name = next(name for name in {**old, **new} if old.get(name) != new.get(name))
     now, was = (one_line(str(terms.get(name, "none")))[:24] for terms in (new, old))
     return f"{name} {now}, before {was}"

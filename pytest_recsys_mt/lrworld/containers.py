@@ -4,26 +4,15 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.llm.reading.layout import STRUCK
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.llm.reading.wording import word_set
+from pytest_recsys_mt.llm.reading.wording import patterns, word_set
 from pytest_recsys_mt.sanitize import sanitize
 
-_KEYS = word_set(
-    "selected selection prediction predicted result final response output verdict recommendation chosen "
-    "antwort auswahl réponse reponse choix respuesta opción opcion resposta opção opcao risposta "
-    "scelta antwoord ответ 答案 选项 答え 回答 정답 답 الإجابة الجواب उत्तर जवाब"
-)
-"""Keys of JSON, without what is no letter, whose value is the answer."""
-
-_KEY = re.compile(
-    r"(?:(?:the|my|best|chosen|selected|predicted|recommended|final|next|top|correct|right|most|likely|"
-    r"movie|film|item|option|candidate|product|artist|book|song|game)*)"
-    r"(?:answer|choice|option|index|idx|id|number|letter|label|pick|mark|position|candidate)"
-)
-"""The others, also put together: ``answer``, ``movie_index``, ``bestOption``."""
+_KEYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION="")["keys"]
 
 _TEXTS = word_set("title text optiontext name value item movie film product artist")
 """Keys whose value may repeat the option beside its mark."""
@@ -99,7 +88,7 @@ def _answers(found: Mapping[str, Any]) -> Iterator[str]:
         named.get(key) is False for key in ("answer", "isanswer", "correct", "chosen", "selected")
     ):
         return
-    keys = [key for key in named if key in _KEYS or _KEY.fullmatch(key)]
+    keys = [key for key in named if _KEYS.fullmatch(key)]
     said = [text for key in keys for text in _texts(named[key])]
     if said:
         beside = [text for key in named if key in _TEXTS for text in _texts(named[key])]

@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from pytest_recsys_mt.llm.reading.spelling import unaccented
-from pytest_recsys_mt.llm.reading.wording import word_set
+from pytest_recsys_mt.llm.reading.wording import patterns, word_set
 
 MARK, TITLE, SHORT, BOTH = "\ue000", "\ue100", "\ue200", "\ue300"
 """First characters for: a mark, the text of an option, a title without its facts, a mark and its text.
@@ -31,12 +32,7 @@ _PLAIN = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"(?:[^\w\n]|_)+")
 _ANDS = word_set("and und et e y и و")
 _APOSTROPHES = ("'", "’")
-_AFTER_A = word_set(
-    "is to over than would seems makes fits looks should must because since as for over rather but instead next "
-    "ist wäre wählen nehmen sondern weil est serait mais car es sería sino porque pero é seria mas "
-    "è sarebbe ma perché kiezen maar want är er jest ali değil çünkü adalah karena là vì"
-)
-"""Words that may follow the mark A; before any other word it is an article."""
+_AFTER_A = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)["after_a"]
 _WRAP = r"[\s).:\]}>\"'*_`#/|=–—-]"
 _LOWER = re.compile(
     r"(?:^|\b(?:answer|option|choice|letter|antwort|réponse|respuesta|resposta|risposta)\b)"
@@ -168,7 +164,7 @@ class Mentions:
     def _marked(self, found: re.Match[str]) -> str:
         rest = found.string[found.end() :]
         word = re.match(r" ([A-Za-zÀ-ɏ]+)", rest)
-        if found[1] == "A" and word and word[1].lower() not in _AFTER_A:
+        if found[1] == "A" and word and not _AFTER_A.fullmatch(word[1]):
             return found[1]  # the article
         return self._marks[found[1]]
 

@@ -113,5 +113,4 @@ def _table(document: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _alone(name: str) -> bool:
-    """Whether a file is pytest's configuration, whatever it holds."""
     return Path(name.removeprefix(".")).stem == "pytest"

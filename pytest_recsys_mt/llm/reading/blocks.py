@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from pytest_recsys_mt.llm.reading.layout import Piece
 from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, is_plain, role_of
+from pytest_recsys_mt.llm.reading.wording import phrase
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX
 
 _HEADING = re.compile(r"[:：][*_ ]*$")
@@ -19,12 +20,7 @@ _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 _LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
 _WORDS = 6  # most words of a name before its list in one line
 
-_BECAUSE = re.compile(
-    r"\W*(?:because|based|given|since|as|considering|for|from|with|basierend|weil|"
-    r"por|según|basad\w|d'après|selon)\b",
-    re.IGNORECASE,
-)
-"""Begins a heading that says what a list is based on, and not that it is that."""
+_BECAUSE = phrase("because", re.IGNORECASE)
 
 _GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
 """In the names of groups, which nothing orders."""
@@ -294,7 +290,7 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
             at
             for at in kept
             if read[at].offered
-            or any(map(_is_unknown, read[at].items))
+            or any(each.startswith(UNKNOWN_PREFIX) for each in read[at].items)
             or roles[at] in ("final", "ranking")
         ]
     if len(kept) > 1 or truncated:
@@ -350,10 +346,6 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     if len(full) == 1 and k > 1:
         return Choice((full[0],), f"the only list with {k} entries")
     return Choice((), "several lists with equal claims", tuple(best))
-
-
-def _is_unknown(item: str) -> bool:
-    return item.startswith(UNKNOWN_PREFIX)
 
 
 def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:

@@ -9,10 +9,10 @@ from pytest_recsys_mt.llm.reading.wording import (
     BEGINS,
     GENRES,
     OPENING,
-    PHRASES,
     REFUSAL,
     SAID,
     SMALL,
+    phrase,
 )
 from pytest_recsys_mt.requests import Item
 
@@ -26,22 +26,18 @@ _BOXED = re.compile(r"\\(?:boxed|text|textbf)\{([^{}\n]{1,200})\}")
 _REFERENCE = re.compile(r"(?<=\S)\s?\[\d{1,3}\]$")
 _KEY = re.compile(r'[\s{\[,]*"[\w ]{1,40}"\s?:\s?(?:[\[{]\s?|(?=")|$)')
 
-_LABEL, _DETAIL = (re.compile(PHRASES[key], re.IGNORECASE) for key in ("label", "detail"))
+_LABEL, _DETAIL = (phrase(key, re.IGNORECASE) for key in ("label", "detail"))
 _AND = re.compile(r"(?:and|und|y|et|e|och|en)\s(?=[^a-z\s])")
-_TRANSLATED = re.compile(
-    r"([^()（）\n]{1,200})[(（]([^()（）,，\n]{1,200})(?:[,，]\s?((?:18|19|20)\d\d))?[)）]"
-)
+_TRANSLATED = phrase("translated")
 
-RATING = re.compile(PHRASES["rating"], re.IGNORECASE)
+RATING = phrase("rating", re.IGNORECASE)
 _RATED = re.compile(r"\s?[:：]\s?(?:10|\d)$")
 _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
-_CUT = re.compile(PHRASES["cut"])
-_PERSON = re.compile(r"(?:[A-Z][\w.'’-]*\s){1,3}[A-Z][\w.'’-]*[.,;:)]?(?:\s|$)")
+_CUT = phrase("cut")
+_PERSON = phrase("person")
 _MOST_CUTS = 24
-_MEASURED = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹%]|\b(?:score|match|relevance|fit)\b\W{0,3}\d")
-"""A price, a share, a score."""
-_SHORT = re.compile(r"[a-z][a-z-]*(?:[ ,/]{1,2}[a-z-]+){0,4}[.!]?")
-"""A few words in lower case, as no subtitle is written."""
+_MEASURED = phrase("measured")
+_SHORT = phrase("short")
 _MAKER = 80  # longer values of an attribute are descriptions, and no names of its makers
 
 

@@ -5,15 +5,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pytest_recsys_mt.llm.reading.comments import RATING, unwrapped
-from pytest_recsys_mt.llm.reading.wording import PHRASES
+from pytest_recsys_mt.llm.reading.wording import phrase
 
-_SEPARATOR, _QUOTED, _LEADING = (
-    re.compile(PHRASES[key]) for key in ("separator", "quoted", "leading")
-)
-_CONJUNCTION = re.compile(
-    r"(?:and|or|und|oder|et|ou|y|e|o|finally|lastly|then|also)\s|(?:以及|和|还有|最后|そして|と)",
-    re.IGNORECASE,
-)
+_SEPARATOR, _QUOTED, _LEADING = map(phrase, ("separator", "quoted", "leading"))
+_CONJUNCTION = phrase("conjunction", re.IGNORECASE)
 
 
 class Part(NamedTuple):

@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.llm.reading.wording import PHRASES, word_list
+from pytest_recsys_mt.llm.reading.wording import phrase, word_list
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -49,19 +49,14 @@ class Piece:
     beside: str = ""  # what the data say of the entry in other cells or fields
 
 
-_STOP = re.compile(PHRASES["stop"])
-_BREAK = re.compile(
-    r"<(?:br|hr)\s?/?>|</?(?:p|div|ul|ol|tr|table|h[1-6])\b[^<>\n]{0,200}>", re.IGNORECASE
-)
+_STOP = phrase("stop")
+_BREAK = phrase("break", re.IGNORECASE)
 _ELEMENT = re.compile(r"<li\b[^<>\n]{0,200}>", re.IGNORECASE)
 _OF_ENTRIES = frozenset(("b", "i", "u", "em", "strong", "option", "choice", "note"))
 """Tags around an entry or its words, which name no part of the answer."""
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,20}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 
-STRUCK = re.compile(
-    r"<!--.{0,2000}?-->|~~[^~\n]{1,300}~~|<(del|s|strike)>[^<>\n]{1,300}</\1>", re.DOTALL
-)
-"""What is taken back, or not shown."""
+STRUCK = phrase("struck", re.DOTALL)
 _FORMULA = re.compile(r"\\(?:boxed|text|textbf|mathbf)\{([^{}\n]{0,2000})\}")
 _ESCAPED = re.compile(r"\\([.#*_\-\[\]()!+~>|])")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
@@ -69,19 +64,12 @@ _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 
 _NUMBER, _LABELLED, _RANKED = (
-    re.compile(PHRASES[key], re.IGNORECASE) for key in ("number", "labelled", "ranked")
+    phrase(key, re.IGNORECASE) for key in ("number", "labelled", "ranked")
 )
-_KEYCAP = re.compile(
-    r"(?:([0-9])\ufe0f?\u20e3|([\u2460-\u2473\u2776-\u277f\u24f5-\u24fe])|🔟|[🥇🥈🥉])\s*"
-)
-_BARE_NUMBER = re.compile(
-    r"#\d{1,3}\s|\d{1,3},(?=[^\d\s])|\d{1,3}\s?/\s|(?:I{1,3}|IV|VI{0,3}|IX|X)[.)]\s"
-)
-"""``#1 Heat``, ``1/ Heat``, ``I. Heat``, and the first column of comma-separated values."""
+_KEYCAP = phrase("keycap")
+_BARE_NUMBER = phrase("bare_number")
 
-_BULLET = re.compile(
-    r"(?:[-*+–—](?=\s)|[•·‣⁃∙▪▫●○◦■□◆◇★☆➤►▶→⇒✓✔✅☑➢❖・※🎬🎥🎞📽🍿⭐🌟👉🔹🔸]\ufe0f?)\s*(?:\[[ xX]?\]\s+)?"
-)
+_BULLET = phrase("bullet")
 _INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
 
@@ -102,15 +90,9 @@ _BRACKETED = re.compile(
     rf"(?P<lead>[^\d\[\]<>|]{{0,120}})(?P<chain>\[\d{{1,4}}\](?:{_ARROW}\[\d{{1,4}}\])+)[^\d\[\]<>|]{{0,300}}"
 )
 """Also inside a sentence."""
-_TITLES = re.compile(
-    r"(?P<lead>[^<>|]{0,80}?[:：]\s*)?(?P<chain>[^>|]{1,200}(?:(?<=\S)\s(?:>|≻|→)\s[^>|]{1,200})+)"
-)
+_TITLES = phrase("titles")
 _RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
-_SCORED = re.compile(
-    r"[\[(]?(?P<score>\d{1,3}[.,]\d{1,3}|\d{1,3}(?:[.,]\d{1,3})?\s?(?:/\s?\d{1,3}|%))[\])]?\s*(?:[-–—:|]\s|(?<=[\])])\s)(?P<rest>.+)"
-    r"|P(?:r|rob)?\((?P<title>.+)\)\s?[=≈:]\s?(?P<p>[\d.,]{1,6}%?)"
-)
-"""A score before its title: ``9.3 - Heat``, ``P(Heat) = 0.7``."""
+_SCORED = phrase("scored")
 _TWO_NUMBERS = re.compile(r"#?\d+\W+\d{1,3}")  # a ranking of two candidates: ``3 → 1``
 
 
@@ -164,9 +146,7 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
     return kept
 
 
-_DETAIL = re.compile(
-    r"[\s*_•–-]*(?P<key>[^\W\d_](?:[\w ()/%.-]{0,30}[\w)%])?)[*_]*\s?[:=][*_]*\s*(?P<value>\S.*?)[*_\s]*"
-)
+_DETAIL = phrase("detail_layout")
 _TITLES_OF_LINES = word_list(
     "title movie film name item book song product game titel titulo título titre"
 )
@@ -265,12 +245,8 @@ _OF_HISTORY = re.compile(r"because|liked|loved|similar|why|reason")
 _TWO_IN_A_LINE = re.compile(r"(?<=\S) {3,}(?=\d{1,2}[.)]\s)")
 _LETTERED = re.compile(r"[A-Z][.)]\s")
 _FIELD_TAG = re.compile(r"<(\w{1,20})>\s*([^<>\n]{1,200}?)\s*</\1>")
-_ATTRIBUTE = re.compile(
-    r"<\w{1,20}\s[^<>\n]{0,80}?\b(\w{1,20})\s?=\s?[\"'](\d[\d.]{0,6})[\"'][^<>\n]{0,80}>"
-)
-_MEASURED_TAG = re.compile(
-    r"<(?:\w{1,20}\s[^<>\n]{0,80}?)?(?:rank|score|position)\b", re.IGNORECASE
-)
+_ATTRIBUTE = phrase("attribute")
+_MEASURED_TAG = phrase("measured_tag", re.IGNORECASE)
 
 
 def _as_line(field: re.Match[str]) -> str:

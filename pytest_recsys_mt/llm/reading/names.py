@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_recsys_mt.llm.reading.wording import PHRASES
+from pytest_recsys_mt.llm.reading.wording import phrase
 
 Role = Literal[
     "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
@@ -36,7 +36,7 @@ _PATTERNS: dict[Role, re.Pattern[str]] = {
 ROLES = tuple(_PATTERNS)
 
 _FOLLOWS, _FILLER, _NOT_RECOMMENDED = (
-    re.compile(PHRASES[key], re.DOTALL) for key in ("follows", "filler", "not_recommended")
+    phrase(key, re.DOTALL) for key in ("follows", "filler", "not_recommended")
 )
 
 _ASIDE = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]")

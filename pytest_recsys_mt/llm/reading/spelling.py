@@ -9,29 +9,18 @@ from collections.abc import Callable, Container, Sequence
 from functools import lru_cache, wraps
 from typing import TypeVar
 
+from pytest_recsys_mt.llm.reading.wording import phrase
+
 MIN_LENGTH = 8
 """A normal form with fewer letters has no misspellings, only neighbours."""
 
-_INVERTED = re.compile(
-    r",\s?(the|an?|d(?:er|ie|as|en|em|e|et)|eine?|les?|la|l['’]|une?|des|el|l[ao]s|una|il|lo|gli|i|uno"
-    r"|os?|as|uma?|het|een|en|ett?)(?=\s*$|\s*[\[(:]|\s+[-–—]\s)",
-    re.IGNORECASE,
-)
-"""The article that libraries put after a title: ``Matrix, The``."""
+_INVERTED = phrase("inverted", re.IGNORECASE)
 
-_YEAR = re.compile(
-    r"[(\[（]\s?((?:18|19|20)\d\d)(?:\s?[-–—/]\s?(?:\d{2,4})?)?(?:[,;:]?\s[^()\[\]（）]{0,60})?[)\]）]$"
-    r"|(?:\s[-–—|]\s|,\s?|\s/\s)((?:18|19|20)\d\d)$"
-)
+_YEAR = phrase("year")
 
 _ALSO_KNOWN = re.compile(r"^(?:a\.?\s?k\.?\s?a\.?|also known as)\s+", re.IGNORECASE)
 
-_QUALIFIER = re.compile(
-    r"(?:part|vol|volume|season|series|episode|chapter|uncut|unrated|extended|remastered|director|"
-    r"imax|tv|3d|dvd|the movie|the director|original|new|remake|subtitled|dubbed)\b",
-    re.IGNORECASE,
-)
-"""The start of a bracket that distinguishes versions and is not another name."""
+_QUALIFIER = phrase("qualifier", re.IGNORECASE)
 
 _STROKES = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "&": "and"}

@@ -26,13 +26,18 @@ def patterns(path: Path, **parts: str) -> dict[str, re.Pattern[str]]:
     }
 
 
-PHRASES: dict[str, str] = {
+_PHRASES: dict[str, str] = {
     name: phrase.replace("\n", "")
     for name, phrase in tomllib.loads(
         Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Words around titles and lists, as regular expressions."""
+
+
+def phrase(name: str, flags: int = 0) -> re.Pattern[str]:
+    """The regular expression of that name in ``phrases.toml``."""
+    return re.compile(_PHRASES[name], flags)
+
 
 _WORDS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 SMALL, SAID, BEGINS, GENRES = (

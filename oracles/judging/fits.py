@@ -77,7 +77,6 @@ def over_fits(
 
 
 def _beyond(claim: Claim, low: float, high: float) -> str:
-    """The word that bounds of the mean allow."""
     least, most = claim.allowed
     if least <= low and high <= most:
         return "holds"

@@ -127,7 +127,6 @@ class Runs:
         return planned
 
     def _begin(self) -> None:
-        """Refuse what cannot be done before anything is."""
         for argument in self._arguments:
             option = argument.partition("=")[0]
             if option in SETS:

@@ -111,7 +111,6 @@ def _agreement(one: float, other: float) -> float:
 
 
 def _floor(points: Points) -> float:
-    """How far a judge agrees with itself on a repeated question."""
     if len(points) == 2:
         return 1.0
     return (_agreement(points[0], points[2]) + _agreement(points[1], points[3])) / 2

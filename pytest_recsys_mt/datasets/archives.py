@@ -80,7 +80,6 @@ def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits)
 
 
 def _unsafe(info: zipfile.ZipInfo, limits: Limits) -> str:
-    """Why a member is not unpacked; empty if it is."""
     name = info.orig_filename
     path, windows = PurePosixPath(name), PureWindowsPath(name)
     if not path.parts:

@@ -231,7 +231,6 @@ class Schedule:
         return sorted(self._wanted.pop(asked, {}).values(), key=lambda call: call.key)
 
     def _arrived(self, keys: Sequence[str]) -> None:
-        """Make ready the parts that wait for no other answer."""
         self._sent.difference_update(keys)
         for key in keys:
             for part in self._waiters.pop(key, ()):

@@ -206,7 +206,6 @@ def _asked(row: Row) -> int:
 
 
 def _obstacle(old: Row | None, new: Row) -> str:
-    """Why two rows cannot be compared; empty if they can."""
     if old is None:
         return "the baseline has no such verdict"
     for row, where in ((new, "this run"), (old, "the baseline")):

@@ -255,7 +255,6 @@ def called(record: Path) -> str:
 
 
 def _of(kept: Kept) -> tuple[object, object]:
-    """What a run is a baseline of."""
     return kept.head.get("models"), kept.head.get("suite")
 
 

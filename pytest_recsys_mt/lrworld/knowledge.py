@@ -170,7 +170,6 @@ def _text(item: Item, kind: Kind) -> str:
 
 
 def _alike(facts: tuple[Fact, ...], known: Mask) -> dict[str, Ints]:
-    """Columns of the items that have a value, by its form."""
     found: dict[str, list[int]] = {}
     for column in np.flatnonzero(known).tolist():
         found.setdefault(form(facts[column].text), []).append(column)

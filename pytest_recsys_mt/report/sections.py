@@ -127,7 +127,6 @@ def _passes(rows: list[Row], policy: Policy) -> bool:
 
 
 def _requests(running: RunningTest, run: Run | None) -> str:
-    """Digest of the sampled users' requests, if a record is made."""
     if run is None or running.recsys is None:
         return ""
     return running.recsys.runner.digest if run.settings.is_recorded else ""

@@ -42,6 +42,11 @@ CLOSINGS = (
     "These should match your taste, from slow thrillers to family films. Enjoy!",
     "I hope this helps. Would you like more details on any of them?",
     "All of them share a strong lead. The best of them depends on your mood, first of all.",
+    "P.S. Enjoy your evening! I left out films that you would not like.",
+    "Verification: all 5 are from your list, and none of them was repeated.",
+    "Number 1 is my favourite. The last one is a wildcard, moving from slow to fast in the end.",
+    "Note: the tension is increasing from film to film, up to the end.",
+    "Score 10 means a perfect fit; I would skip the trailers.",
 )
 
 
@@ -51,6 +56,8 @@ def test_comments_and_closing_words_do_not_hide_a_list() -> None:
         "",
         "Based on what you rated, here are my picks:\n\n",
         "Sure! Not an easy choice, but here you go:\n",
+        "Scores from 1 to 10 (10 = best fit).\n\n",
+        "I'm sorry that I can't know your mood today, but these should suit you:\n\n",
     ):
         for mark in ("{}. {} - {}", "{}. **{}**: {}", "- {1} ({0}) - {2}", "* *{1}* – {2}"):
             for turn, closing in enumerate(CLOSINGS):

@@ -146,7 +146,6 @@ def unclear() -> Iterator[str]:
         yield lead + chain(upwards, ", ")
         yield lead + lines(upwards, "{t}", ", ")
     yield f"Lowest first:\n{lines(upwards, '- {t}')}"
-    yield f"(10 = best, 1 = worst)\n{lines(upwards)}"
     yield "Bronze: Ran (1985)\nSilver: Moon (2009)\nGold: Alien (1979)"
     for low, high in (
         ("Low relevance", "High relevance"), ("Weaker matches", "Strong matches"), ("Score 1", "Score 3"),

@@ -145,7 +145,6 @@ class Pool:
                 actor.pending = stream.remote(packed)
 
     def _wait(self) -> list[_Actor]:
-        """The actors that have news; waits until there is one."""
         import ray
 
         pending = [actor.pending for actor in self._actors if actor.pending is not None]

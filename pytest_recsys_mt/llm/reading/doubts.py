@@ -44,6 +44,7 @@ _GRADE = re.compile(
     rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
 """A cell, or the end of an entry, that says how good it is."""
+_BEGIN = re.compile(r"^(?:\d+[.)])?\W*")
 _YEAR = re.compile(r"\(?\b(?:18|19|20)\d\d\b\)?")
 _NO_MARK = re.compile(r"[\s:;,.!?'’\"“”&/–—\d-]")
 _MARKS = 4  # more different words beside titles are comments
@@ -101,7 +102,12 @@ def of_list(
         or any(map(_SAYS["rejected"].search, said))
     ):
         return "some of its entries are marked as bad"
-    if any(_SAYS["labels"].match(each) or _SAYS["below"].search(each) for each in said):
+    begun = [_BEGIN.sub("", each).casefold() for each in entries]
+    labels = [_SAYS["labels"].match(each) for each in said]  # one may stand in a comment, too
+    if any(
+        label and entry.startswith(_BEGIN.sub("", label[0]).rstrip(":： *_"))
+        for label, entry in zip(labels, begun, strict=True)
+    ) or any(map(_SAYS["below"].search, said)):
         return "its parts have names that say no order"
     if any(
         many > 1 and _SAYS["replaces"].search(each) for many, each in zip(named, said, strict=True)
@@ -115,7 +121,9 @@ def of_list(
         return "its ranks and its order contradict each other"
     around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
     around += said if len(said) == 1 else []
-    if any(map(_SAYS["declines"].search, around)):
+    lines = [line.casefold() for line, _ in behind]
+    refused = any(_SAYS["declines"].search(line.casefold()) for line in before)
+    if refused or any(map(_SAYS["withdraws"].search, lines)):
         return "it declines to answer"
     if any(map(_SAYS["upwards"].search, around)):
         return "it says that the best comes last"
@@ -159,6 +167,8 @@ def chooses(line: str) -> bool:
 def _corrects(line: str, named: Sequence[int | None]) -> bool:
     if _SAYS["offers"].search(line):
         return False
+    if named and _SAYS["rechecks"].search(line):
+        return True
     changes = _SAYS["changes"].search(line) and (named or any(map(str.isdecimal, line)))
     return bool(changes or _SAYS["corrects"].search(line))
 

@@ -57,7 +57,7 @@ def test_comments_and_closing_words_do_not_hide_a_list() -> None:
         "Based on what you rated, here are my picks:\n\n",
         "Sure! Not an easy choice, but here you go:\n",
         "Scores from 1 to 10 (10 = best fit).\n\n",
-        "I'm sorry that I can't know your mood today, but these should suit you:\n\n",
+        "It is hard to say what your mood is, but these should suit you:\n\n",
     ):
         for mark in ("{}. {} - {}", "{}. **{}**: {}", "- {1} ({0}) - {2}", "* *{1}* – {2}"):
             for turn, closing in enumerate(CLOSINGS):

@@ -1,6 +1,7 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
 import importlib
+import importlib.metadata
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No test is timed: a machine may be ten times slower. Tests that say no number draw few examples, and many with --slow.
-settings.register_profile("few", deadline=None, max_examples=40)
+settings.register_profile("few", deadline=None, max_examples=20)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
@@ -40,7 +41,13 @@ for _name in (
 ):  # fmt: skip
     importlib.import_module(_name)
 
-# A run reads the data once, and a thousand runs inside tests need not each.
+# A run reads once what is installed, and the data; a thousand runs inside tests need not each.
+_Installed = importlib.metadata.Distribution
+_installed = list(importlib.metadata.distributions())
+importlib.metadata.distributions = lambda **where: _installed if not where else _Installed.discover(**where)
+_Installed.from_name = cache(_Installed.from_name)  # type: ignore[method-assign]
+for _name in ("metadata", "entry_points", "files"):
+    setattr(_Installed, _name, property(cache(getattr(_Installed, _name).fget)))
 _loading = importlib.import_module("pytest_recsys_mt.datasets.loading")
 _loading.load_mini = cache(_loading.load_mini)  # type: ignore[attr-defined]
 _redaction = importlib.import_module("pytest_recsys_mt.redaction")

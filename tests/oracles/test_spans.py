@@ -26,7 +26,7 @@ from pytest_recsys_mt.relations import add_spaces
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
 
-HEAVY, LIGHT, LONG, SHORT = 6, 1200, 80, 4
+HEAVY, LIGHT, LONG, SHORT = 6, 400, 80, 4
 DESIGN = Design(users=60, candidates=12, k=5, history=50)
 
 

@@ -5,7 +5,7 @@ import importlib.metadata
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -43,11 +43,17 @@ for _name in (
 
 # A run reads once what is installed, and the data; a thousand runs inside tests need not each.
 _Installed = importlib.metadata.Distribution
-_installed = list(importlib.metadata.distributions())
-importlib.metadata.distributions = lambda **where: _installed if not where else _Installed.discover(**where)
-_Installed.from_name = cache(_Installed.from_name)  # type: ignore[method-assign]
 for _name in ("metadata", "entry_points", "files"):
     setattr(_Installed, _name, property(cache(getattr(_Installed, _name).fget)))
+_within = cache(lambda folder: list(_Installed.discover(path=[folder])))
+
+
+def _distributions(**where: Any) -> Iterator[importlib.metadata.Distribution]:
+    for folder in where.get("path", sys.path):
+        yield from _within(folder) if "-packages" in folder else _Installed.discover(path=[folder])
+
+
+importlib.metadata.distributions = _distributions
 _loading = importlib.import_module("pytest_recsys_mt.datasets.loading")
 _loading.load_mini = cache(_loading.load_mini)  # type: ignore[attr-defined]
 _redaction = importlib.import_module("pytest_recsys_mt.redaction")

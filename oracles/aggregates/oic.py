@@ -14,8 +14,7 @@ from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats, quotients
 
-_CELLS = 4_000_000
-"""Pairs of users in memory at a time."""
+_CELLS = 4_000_000  # pairs of users in memory at a time
 
 
 def oic(recommended: Sequence[Collection[str]], offered: Sequence[Collection[str]]) -> float | None:

@@ -19,11 +19,8 @@ from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.together import twice, withdrawn
 from pytest_recsys_mt.verdict import FITS_NEEDED, Verdict
 
-_POWER = 0.84
-"""Standard errors that give a probability of .8."""
-
-_SURE = 3.0
-"""Standard errors within which nearly every estimate lies."""
+_POWER = 0.84  # standard errors that give a probability of .8
+_SURE = 3.0  # standard errors within which nearly every estimate lies
 
 
 def over_fits(

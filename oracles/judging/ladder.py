@@ -17,11 +17,8 @@ UNREAD = "nothing could be read in an answer"
 QUOTED = 3
 """How many unread answers a verdict quotes."""
 
-_SHOWN = 2_000
-"""Characters of an unread answer that a record keeps."""
-
-_LONGEST = 80
-"""Characters of a quoted answer."""
+_SHOWN = 2_000  # characters of an unread answer that a record keeps
+_LONGEST = 80  # characters of a quoted answer
 
 
 Tally = Sample | Pairs | Choices

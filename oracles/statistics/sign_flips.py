@@ -15,8 +15,7 @@ __all__ = ["sign_flip_test"]
 
 Alternative = Literal["two-sided", "greater", "less"]
 
-_CELLS = 8_000_000
-"""Signs in memory at a time."""
+_CELLS = 8_000_000  # signs in memory at a time
 
 
 def sign_flip_test(

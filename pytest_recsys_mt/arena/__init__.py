@@ -1,4 +1,4 @@
-"""Pairwise comparison of recommenders: a judge says which of two lists is better for a user."""
+"""Pairwise comparison of recommenders by a judge; the functions raise `OracleError` if an argument is invalid."""
 
 from pytest_recsys_mt.arena.absolute import discrimination, not_scored_lower
 from pytest_recsys_mt.arena.arena import Arena

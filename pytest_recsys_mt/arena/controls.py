@@ -131,9 +131,6 @@ def judge_sees(arena: Arena, control: str, aspect: str = OVERALL, *, least: floa
 
     Returns:
         A verdict, reported; ``estimate`` is the power of the judge on this control.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return arena.context.report(sees(arena, control, aspect, least))
 

@@ -174,9 +174,6 @@ def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
     Returns:
         A verdict, reported. For ``turned_round``, `floor` is how far the judge agrees with itself
         on a repeated question, `agreement` how far on the question in the other order.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return arena.context.report(keeps(arena, promise, margin))
 

@@ -16,9 +16,7 @@ from pytest_recsys_mt.sanitize import one_line, without_controls
 
 Read = TypeVar("Read")
 
-_MOST = 100_000
-"""Most characters of an answer to read."""
-
+_MOST = 100_000  # most characters of an answer to read
 _LIST = r"(?:the\s+)?(?:recommender\s+|recommendation\s+)?(?:system\s+|list\s+|option\s+)?"
 _WON = r"(?:\s+(?:wins?|won|is\s+better|is\s+the\s+(?:clear\s+)?winner))?"
 _VERDICT = re.compile(

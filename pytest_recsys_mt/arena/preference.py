@@ -58,9 +58,6 @@ def preferred(
         A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over
         users (95 %), the judge's preference for the list shown first, and the comparisons made and
         saved.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     margin = not_negative("preferred", "margin", margin)
     return _compared("preferred", arena, aspect, margin, trusted)
@@ -81,9 +78,6 @@ def not_less_preferred(
         As `preferred`; ``estimate`` and ``interval`` are of the preference for the recommender under
         test, and must stay above the verdict's margin. ``holds`` needs a judge that was seen to tell
         users' own choices from random items in this aspect (`judge_sees`).
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     margin = not_negative("not_less_preferred", "margin", margin)
     return _compared("not_less_preferred", arena, aspect, -margin, trusted)

@@ -56,9 +56,6 @@ def judge_seldom(arena: Arena, what: str, *, most: float) -> Verdict:
 
     Returns:
         A verdict, reported.
-
-    Raises:
-        OracleError: If an argument is invalid.
     """
     return arena.context.report(seldom(arena, what, most))
 

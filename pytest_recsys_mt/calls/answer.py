@@ -188,8 +188,7 @@ def plain_completion(completion: Completion) -> Answer:
     }
 
 
-_SHORT = 64
-"""Characters of a string that may well stand in many answers: names, ids, reasons."""
+_SHORT = 64  # characters of a string that may well stand in many answers: names, ids, reasons
 
 
 class Known:

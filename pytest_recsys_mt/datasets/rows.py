@@ -25,8 +25,7 @@ HINT = (
     "header"
 )
 WANTED = {"id": "an id", "integer": "a whole number", "number": "a number"}
-_TYPE = re.compile(r":(token|float)(_seq)?$")
-"""What RecBole writes behind the name of a column."""
+_TYPE = re.compile(r":(token|float)(_seq)?$")  # what RecBole writes behind the name of a column
 
 
 @dataclass(frozen=True)

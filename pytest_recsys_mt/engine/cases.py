@@ -20,8 +20,7 @@ from pytest_recsys_mt.seeds import generator
 LARGE = 10_000
 """From this many items on, candidates are drawn without a list of all items that a user has not seen."""
 
-_BLOCK = 10_000
-"""Users at a time of whom more is read than they need to be asked."""
+_BLOCK = 10_000  # users at a time of whom more is read than they need to be asked
 
 Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
 

@@ -30,8 +30,7 @@ _FORMULA = re.compile(r"\$+([^$\n]{0,80})\$+")
 _SPECIAL = re.compile(r"<\|[^|<>]{0,40}\|>|</?s>")
 _LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
-_OBJECTS = 20
-"""How many objects of JSON are looked for: an answer has one, and a search for each brace is slow."""
+_OBJECTS = 20  # how many objects of JSON are looked for: an answer has one, and a search for each brace is slow
 
 
 def opened(text: str) -> str:

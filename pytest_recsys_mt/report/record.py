@@ -51,9 +51,7 @@ SCHEMA = "recsys-mt/2"
 
 NOT_FINITE = "not_finite"
 """Where the details of a row say which of its numbers were none."""
-_NAMED = 5
-"""How many numbers that are none a reason names."""
-
+_NAMED = 5  # how many numbers that are none a reason names
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
 """Packages whose versions may affect answers or numbers."""
 

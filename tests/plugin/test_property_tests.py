@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.plugin.conftest import record_of
 
@@ -99,7 +100,11 @@ def check(project: pytest.Pytester, tmp_path: Path) -> Any:
         )
         return result, record_of(out)["calls"]
 
-    return execute
+    profile = settings.get_current_profile_name()
+    settings.register_profile("own", deadline=None, max_examples=40)
+    settings.load_profile("own")
+    yield execute
+    settings.load_profile(profile)
 
 
 def shown(result: pytest.RunResult) -> str:

@@ -42,8 +42,7 @@ ASKS = 2
 STARTS = 3
 """How many actors may die before they are ready until the recommender counts as the cause."""
 
-_PATIENCE = 10.0
-"""Seconds without news until the cluster is checked again."""
+_PATIENCE = 10.0  # seconds without news until the cluster is checked again
 
 
 @dataclass(eq=False)

@@ -19,15 +19,14 @@ MOST_GIVEN = 4096
 MAX_WAIT = 120.0
 """Seconds to wait for an unavailable endpoint, if neither run nor spec says."""
 
-_SLOWER = 2.0
-"""More calls at a time are tried while answers take at most this multiple of the shortest time."""
+_SLOWER = 2.0  # more calls at a time are tried while answers take at most this multiple of the shortest time
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds; the pause doubles from the first to the longest while an endpoint keeps refusing."""
 
-_STRANGER = 5.0
-"""Seconds to wait for an endpoint that never answered: the address is probably wrong."""
-
+_STRANGER = (
+    5.0  # seconds to wait for an endpoint that never answered: the address is probably wrong
+)
 _BELIEVED = 8
 """Number of calls in a row that are asked to wait longer than `Pace.max_wait` before this counts
 for all calls: a single one may be an error of one of many servers behind an address."""

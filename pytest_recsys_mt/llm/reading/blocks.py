@@ -18,6 +18,7 @@ _HEADING = re.compile(r"[:：][*_ ]*$")
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
 _LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
+_FIRST = re.compile(r"[,;、]\s|\s(?:and|und|et|y|e|en)\s")
 _WORDS = 6  # most words of a name before its list in one line
 
 _BECAUSE = phrase("because", re.IGNORECASE)
@@ -188,6 +189,9 @@ def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
     found = _LED.match(piece.text) if piece.place == "line" and not piece.chain else None
     if found is None or len(found[1].split()) > _WORDS or is_title(piece.text):
         return ""
+    first, words = _FIRST.split(piece.text[found.end(1) :], maxsplit=1)[0], found[1].split(" ")
+    if any(is_title(" ".join(words[at:]) + first) for at in range(len(words))):
+        return ""  # "I recommend Star Wars: Episode I, Heat"
     role = role_of(found[1])
     return found[1] if role and role not in ("reasons", "scores", "more") else ""
 
@@ -368,6 +372,9 @@ def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
 def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
     """Whether blocks are the parts of one list: they share nothing, and continue or fill it."""
     roles = [read[at].block.role for at in places]
+    later = [read[at].block.name for at in places[1:] if not read[at].block.role]
+    if any(any(map(str.isalpha, name)) and not any(map(str.isdigit, name)) for name in later):
+        return False  # "Too violent:"
     if all(role == "more" for role in roles[1:]) and len(roles) > 1:
         return True
     items = [item for at in places for item in read[at].items]

@@ -25,11 +25,11 @@ from pytest_recsys_mt.llm.reading.layout import (
     year_of,
 )
 from pytest_recsys_mt.llm.reading.names import role_of
-from pytest_recsys_mt.llm.reading.wording import word_list, word_set
+from pytest_recsys_mt.llm.reading.wording import ORDINALS, word_set
 
-_ARGUMENTS = word_list(
-    "arguments parameters args input function tool_calls tool_call function_call"
-)
+_ARGUMENTS = (
+    "arguments", "parameters", "args", "input", "function", "tool_calls", "tool_call", "function_call",
+)  # fmt: skip
 """Keys of a tool's call, below which its answer stands."""
 
 _ENTRIES = word_set(
@@ -105,7 +105,7 @@ def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 _JUDGED = re.compile(r"\s*(?:(?:ir|not )?relevant|yes|no|keep|drop)\s*", re.IGNORECASE)
 """A label that judges an entry, and names none."""
-_CHOSEN = word_list("recommend recommended include included select selected relevant")
+_CHOSEN = word_set("recommend recommended include included select selected relevant")
 """Keys that say whether an entry belongs to the list."""
 
 
@@ -171,7 +171,7 @@ def _is_left_out(keys: Mapping[str, Any]) -> bool:
     return any(keys.get(key) is False for key in _CHOSEN) or (bool(ranks) and ranks[0] is None)
 
 
-_ORDINALS = word_list("first second third fourth fifth sixth seventh eighth ninth tenth")
+_ORDINALS = [words.split()[0] for words in ORDINALS]
 _ASKS = re.compile(r"search|get|look|fetch|find|query|detail", re.IGNORECASE)
 """Begins the name of a tool that only asks for more."""
 

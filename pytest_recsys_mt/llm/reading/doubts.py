@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.llm.reading.wording import patterns
+from pytest_recsys_mt.llm.reading.wording import GRADES, ORDINALS, patterns
 
 _SAYS = patterns(Path(__file__).with_name("doubts.toml"))
 
@@ -17,31 +17,9 @@ def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:
     return {word: at for at, words in enumerate(groups, first) for word in words.split()}
 
 
-_WORDS = _numbered(
-    [
-        "first best winner 🥇",
-        "second runner-up 🥈",
-        "third 🥉",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-    ],
-    1,
-)
-_GRADES = _numbered(
-    (
-        "no n false low weak poor bad skip rejected reject drop dropped excluded exclude irrelevant unselected ❌ ✗ ✘ 👎",
-        "maybe medium moderate ok okay fair average",
-        "yes y true high strong good great selected select keep kept included include relevant ✅ ✓ ✔ 👍",
-    ),
-    0,
-)
+_WORDS, OF_GRADES = _numbered(ORDINALS, 1), _numbered(GRADES, 0)
 _GRADE = re.compile(
-    rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
+    rf"(?:^|[|:(–—-])\s*({'|'.join(OF_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
 """A cell, or the end of an entry, that says how good it is."""
 _BEGIN = re.compile(r"^(?:\d+[.)])?\W*")
@@ -92,7 +70,7 @@ def of_list(
     said = [each.casefold() for each in rests]
     partly = 0 < sum(bool(_SAYS["checked"].search(each)) for each in entries) < len(entries)
     told = (f"{a} | {b.casefold()}" for a, b in zip(said, beside, strict=True))
-    grades = [_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
+    grades = [OF_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
     graded = len(grades) == len(said) and len(set(grades)) > 1
     graded = graded and (0 in grades or grades != sorted(grades, reverse=True))
     if (
@@ -125,7 +103,11 @@ def of_list(
     refused = any(_SAYS["declines"].search(line.casefold()) for line in before)
     if refused or any(map(_SAYS["withdraws"].search, lines)):
         return "it declines to answer"
-    if any(map(_SAYS["upwards"].search, around)):
+    scored = any(map(_scores, said))
+    if any(
+        _SAYS["upwards"].search(line) or (not scored and _SAYS["highest"].search(line))
+        for line in around
+    ):
         return "it says that the best comes last"
     if any(map(_SAYS["other_order"].search, around)):
         return "it says another order than that of the best"
@@ -178,6 +160,8 @@ def _some_are_marked(rests: Sequence[str]) -> bool:
     rests = [_YEAR.sub("", each) for each in rests]
     marks = [_NO_MARK.sub("", each) for each in rests]
     numbers = [re.findall(r"\d+(?:[.,]\d+)?", each) for each in rests]
+    if len({*marks}) == 1 and 0 in (sizes := {*map(len, numbers)}) and len(sizes) == 2:
+        return True
     if len({*marks}) == 1 and {*map(len, numbers)} == {1}:
         values = [float(each[0].replace(",", ".")) for each in numbers]
         return len({*values}) > 1 and values not in (sorted(values), sorted(values, reverse=True))

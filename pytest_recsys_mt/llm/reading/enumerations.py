@@ -24,7 +24,7 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
     yield "", text
     for mark in (":", "："):
         lead, colon, rest = text.partition(mark)
-        if colon and rest.strip():
+        if colon and rest.strip() and lead.count("《") == lead.count("》"):
             yield lead + colon, rest.strip()
     if verb := _LEADING.search(text):
         yield text[: verb.end()], text[verb.end() :]

@@ -1,18 +1,16 @@
 """What the names of fields, columns and details say: which holds the title, and which orders the entries."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
+
+from pytest_recsys_mt.llm.reading.wording import table
 
 Field = Literal["title", "year", "rank", "cost", "score", ""]
 """What a field holds; a ``cost`` is a score of which the lowest is the best."""
 
-_FIELDS: dict[Any, Any] = tomllib.loads(
-    Path(__file__).with_name("fields.toml").read_text(encoding="utf-8")
-)
+_FIELDS: dict[Any, Any] = table("fields")
 _NAMES: dict[Field, list[str]] = {
     kind: said["names"].split() for kind, said in _FIELDS.items() if "names" in said
 }

@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.llm.reading.wording import phrase, word_list
+from pytest_recsys_mt.llm.reading.wording import phrase, word_set
 
 MAX_CHARACTERS = 100_000
 """Most characters of an answer to read (without its reasoning); the rest is ignored."""
@@ -147,7 +147,7 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
 
 
 _DETAIL = phrase("detail_layout")
-_TITLES_OF_LINES = word_list(
+_TITLES_OF_LINES = word_set(
     "title movie film name item book song product game titel titulo título titre"
 )
 

@@ -3,12 +3,10 @@ things the first of `ROLES`.
 """
 
 import re
-import tomllib
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
-from pytest_recsys_mt.llm.reading.wording import phrase
+from pytest_recsys_mt.llm.reading.wording import phrase, table
 
 Role = Literal[
     "avoid", "reasons", "draft", "final", "ranking", "history", "more", "scores", "candidates", ""
@@ -25,9 +23,7 @@ ASIDE: frozenset[Role] = frozenset(("avoid", "reasons", "draft", "history"))
 """What is never the answer."""
 
 
-_WORDS: dict[Any, Any] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-)
+_WORDS: dict[Any, Any] = table("words")
 _PATTERNS: dict[Role, re.Pattern[str]] = {
     role: re.compile(rf"(?<!\w)(?:{'|'.join(said['words'])})(?!\w)|{said['parts']}")
     for role, said in _WORDS.items()
@@ -44,8 +40,7 @@ _REJECTED = re.compile(r"[(\[](?:not recommended|rejected|excluded|irrelevant)[)
 _CLAUSES = re.compile(r"[,;.!。，；！](?:\s|$)|[。，；！]|：|:(?=\s)")
 _LABEL = 3
 """Most words of a first clause that says by itself what a list is: "Excluded, since seen"."""
-_SHORT = 4
-"""Most words of a name that is a label. A longer one is a sentence, which may tell what it is based on."""
+_SHORT = 4  # most words of a name that is a label. A longer one is a sentence, which may tell what it is based on
 _UNSPACED = 8  # the same in letters, of a script without spaces
 _UNSPACED_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _OF_SENTENCES: tuple[Role, ...] = ("avoid", "draft", "final", "ranking", "more", "candidates")

@@ -19,12 +19,14 @@ from pytest_recsys_mt.llm.reading.layout import (
     MAX_PIECES,
     Piece,
     chained,
+    numbered_text,
     pieces,
     without_chain,
 )
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
+from pytest_recsys_mt.llm.reading.wording import phrase
 from pytest_recsys_mt.requests import (
     UNKNOWN_PREFIX,
     Entry,
@@ -38,25 +40,26 @@ from pytest_recsys_mt.sanitize import without_controls
 
 _CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
-_LABELLED = re.compile(r"[^:：→]{1,40}(?:[:：]|\s→)\s*(.+)")
+_LABELS = re.compile(r"[:：]|\s→")
+_BECAUSE = phrase("because", re.IGNORECASE)
+_LABEL = 42  # most characters of a label before a title
 _COUNTED = re.compile(r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
 """The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
 _BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
+_SMALL = re.compile(r"\b[\da-z]*[a-z]\b")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _SPLIT = re.compile(
     r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
 _JOINED = 7  # most comma-separated parts of one title
 
-_PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"
-"""What may stand behind a title without being of it."""
+_PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
+_RESTATED = 3  # fewest entries of the history, before others, that restate it
 _SENTENCE = 2  # most words in lower case beside a title, of what is no sentence
 _BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
 _LETTERED = re.compile(r"[A-J][.)]\s")
 
-_ASK = 'ask for one list, or for "Final ranking:" before it'
-"""What makes an answer with several lists clear."""
-
+_ASK = 'ask for one list, or for "Final ranking:" before it'  # what makes an answer with several lists clear
 _MOST_WORDS = 14  # most words of a title inside a sentence
 
 
@@ -201,9 +204,16 @@ def _doubt(
 
     heard = [piece for piece in taken if id(piece) in lines]
     own = [piece for piece in heard if piece in listed or lines[id(piece)][1]]
+    place = next((piece.place for piece in listed if lines[id(piece)][1]), "")
+    inside = {item for piece in listed if piece.place == place for item in lines[id(piece)][1]}
+    others = {item for piece in listed for item in lines[id(piece)][1]} - inside
+    if len(reader.items()) > reader.wanted and {*reader.items()[:_RESTATED]} <= reader.history:
+        return "it begins with the history"
     if 2 * len(listed) < len(own):
         listed = []  # "(500) Days of Summer" among lines without marks
     told = [piece.text for piece in found if piece.place in ("line", "note")]
+    if any(line.strip(" *_#:：").casefold() in doubts.OF_GRADES for line in told):
+        return "its parts have names that say no order"
     if any(piece.chain for piece in taken) and any(map(_LETTERED.match, told)):
         return "its letters are its own"
     if any(piece.chain and " = " in piece.text for piece in taken):
@@ -212,14 +222,13 @@ def _doubt(
     if not own and not chains:
         return ""
     own_said = [said(piece) for piece in own]
-    rests = [rest.split() for rest, named in own_said if named]
-    wordy = [words for words in rests if sum(map(str.islower, words)) > _SENTENCE]
+    wordy = [rest for rest, named in own_said if named and len(_SMALL.findall(rest)) > _SENTENCE]
     if reader.names_none and 2 * len(wordy) > len(own):
         return "its entries name offered items among other words"
     rests_listed = [
-        rest
+        f"{_mark(piece)} {rest}"
         for piece, (rest, named) in zip(own, own_said, strict=True)
-        if named and piece in listed
+        if named and (piece in listed or not any(map(str.isalnum, rest)))
     ]
     begins = reader.items() == reader.beginning
     if begins and any(comments.is_refusal(line) for line in told):
@@ -227,6 +236,14 @@ def _doubt(
     first = next(at for at, piece in enumerate(found) if piece is (own or chains)[0])
     if own and not listed and (why := doubts.of_sentences(own_said)):
         return why
+    apart = False  # whether a line says what stands below it
+    for piece in found[first + 1 :]:
+        rest, these = lines.get(id(piece), ("", []))
+        apart = apart or (piece.place == "line" and not these)
+        if piece.place == "line" and (len(_SMALL.findall(rest)) > 1 or (apart and _mark(piece))):
+            others.update({*these} - inside)
+    if others and inside and len(inside) < reader.wanted:
+        return "other items stand behind the list"
     sentences = [said(piece) for piece in found[:first] if id(piece) in lines]
     if listed and any(None in named and doubts.chooses(line) for line, named in sentences):
         return "a sentence before the list names another item"
@@ -255,6 +272,12 @@ def _doubt(
         rests_listed if len(rests_listed) > reader.wanted else [],
         numbered=not begins and any(piece.number is not None for piece in listed),
     )
+
+
+def _mark(piece: Piece) -> str:
+    """What stands before an entry, without its number: ``⭐``."""
+    before = piece.whole[: -len(piece.text)] if piece.whole.endswith(piece.text) else ""
+    return re.sub(r"[\w.()]", "", before)
 
 
 def _why_nothing(entries: Sequence[Entry]) -> str:
@@ -326,6 +349,7 @@ class _Reader:
         self._shown = {rating.item.id for rating in request.history}
         self._known = request.known
         self._offered = {item.id: normalise(item.title) for item in request.candidates or ()}
+        self.history = self._shown - self._offered.keys()
         self._first = first
         self.wanted = request.k
         self._freely = loose  # whether anything may stand beside a title
@@ -482,6 +506,10 @@ class _Reader:
             first, *others = _ARROW.split(piece.text.strip(" \t*_`"))
             if self._equal(first) is None:
                 first = first.removeprefix(chain[0]).strip()
+                first = numbered_text(first)[0].strip() or first
+            liked = self._equal(first)
+            if len(others) == 1 and liked and liked.id in self.history:
+                others, first = [], others[0]  # "Heat → Casino"
             for part in (first, *others):
                 self.read(Piece(part.strip(), "data"))
             return
@@ -582,9 +610,12 @@ class _Reader:
 
     def _labelled(self, text: str) -> Item | None:
         """The offered item behind a label: ``Monday: Heat``, ``#1 pick → Heat``."""
-        found = _LABELLED.fullmatch(text) or _COUNTED.fullmatch(text)
-        item = self._equal(comments.unwrapped(found[1])) if found else None
-        return item if item is not None and item.id in self._offered else None
+        counted = _COUNTED.fullmatch(text)
+        ends = [counted.start(1)] if counted else [each.end() for each in _LABELS.finditer(text)]
+        if not _BECAUSE.match(text):
+            ends = [end for end in ends[:1] if end <= _LABEL]
+        found = (self._equal(comments.unwrapped(text[end:].strip())) for end in ends[:4])
+        return next((item for item in found if item and item.id in self._offered), None)
 
     def _number(self, text: str) -> Item | None:
         match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
@@ -598,10 +629,11 @@ class _Reader:
 
     def _read_several(self, piece: Piece, text: str) -> bool:
         """Read ``Heat, Casino and Alien``, also after an introductory sentence."""
-        best, most = ("", list[tuple[str, Item | None]]()), 0
+        best, most = ("", list[tuple[str, Item | None]]()), (0, 0)
         for lead, rest in enumerations.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
-            hits = 1 + sum(item is not None for _, item in found)
+            items = {item.id for _, item in found if item}
+            hits = 1 + len(items - self.history or items), -len(items & self.history)
             if found and hits > most:
                 best, most = (lead, found), hits
         lead, found = best
@@ -693,7 +725,7 @@ class _Reader:
                 continue
             written = text[start:end]
             item = self._equal(written)
-            if item is None or item.id in self._shown - self._offered.keys():
+            if item is None or item.id in self.history:
                 continue
             if not (quoted or split_year(written)[1] or item.id in self._offered):
                 continue

@@ -24,6 +24,7 @@ from pytest_recsys_mt.llm.reading.spelling import (
     split_year,
     words,
 )
+from pytest_recsys_mt.llm.reading.wording import phrase
 from pytest_recsys_mt.requests import Item
 
 __all__ = ["Scope", "TitleIndex", "normalise"]
@@ -62,6 +63,8 @@ _SENTENCE = re.compile(r"[\"«»“”]|\s[-–—]\s")
 _NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
 _numbers = re.compile(r"\d+").findall
 _PART = re.compile(r",\s|\s[-–—]\s|\s?[(（]|:\s|：|，")
+
+_LOOSE_YEAR = phrase("loose_year")
 
 Key = TypeVar("Key")
 
@@ -219,6 +222,9 @@ class Scope:
             item = self._reworded(name, year, used) or self._misspelt(name, year, used)
             if item is not None:
                 return item
+        if loose := _LOOSE_YEAR.fullmatch(text):
+            title, year = loose["before"] or loose["behind"], int(loose["first"] or loose["last"])
+            return self.equal(title, year, used)
         return self._shortened(title, year)
 
     def _shortened(self, title: str, year: int | None) -> Item | None:

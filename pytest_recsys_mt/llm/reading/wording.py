@@ -3,11 +3,12 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 
-def word_list(text: str) -> tuple[str, ...]:
-    """The words of a text, in its order."""
-    return tuple(text.split())
+def table(name: str) -> dict[str, Any]:
+    """The words of a file of TOML beside this one."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -27,10 +28,7 @@ def patterns(path: Path, **parts: str) -> dict[str, re.Pattern[str]]:
 
 
 _PHRASES: dict[str, str] = {
-    name: phrase.replace("\n", "")
-    for name, phrase in tomllib.loads(
-        Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8")
-    ).items()
+    name: phrase.replace("\n", "") for name, phrase in table("phrases").items()
 }
 
 
@@ -39,10 +37,11 @@ def phrase(name: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(_PHRASES[name], flags)
 
 
-_WORDS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
+_WORDS = table("wording")
 SMALL, SAID, BEGINS, GENRES = (
     word_set(_WORDS[key]) for key in ("small", "said", "begins", "genres")
 )
+ORDINALS, GRADES = _WORDS["ordinals"], _WORDS["grades"]
 OPENING, REFUSAL = (
     re.compile("|".join(_WORDS[key]), re.IGNORECASE) for key in ("opening", "refusal")
 )

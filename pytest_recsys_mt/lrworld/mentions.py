@@ -92,10 +92,9 @@ class Mentions:
             for place, mark in enumerate(marks)
         }
         self._forms = _forms(options, {mark.casefold() for mark in marks})
-        self._by_word: dict[str, list[tuple[str, list[Part]]]] = {}
+        self._by_word: dict[str, list[str]] = {}
         for form in sorted(self._forms, key=len, reverse=True):
-            parts = _parts(form)
-            self._by_word.setdefault(parts[0][0], []).append((form, parts))
+            self._by_word.setdefault(next(_WORD.finditer(form))[0], []).append(form)
         listed = "|".join(sorted(map(re.escape, marks), key=len, reverse=True)) or r"(?!)"
         self._mark = re.compile(
             rf"(?<!{_LETTER})(?<!\d[.,:/-])(?<![+$€£-])(?<![^\W_]['&./-])({listed})"
@@ -130,8 +129,8 @@ class Mentions:
             found = next(
                 (
                     (form, last)
-                    for form, parts in self._by_word.get(word, ())
-                    if (last := _last_of(text, words, at, parts)) is not None
+                    for form in self._by_word.get(word, ())
+                    if (last := _last_of(text, words, at, _parts(form))) is not None
                 ),
                 None,
             )
@@ -174,6 +173,7 @@ def _both(mark: str, title: str) -> str:
     return chr(ord(BOTH) + place) if ord(title) % 256 == place else UNCLEAR
 
 
+@lru_cache(maxsize=1 << 12)
 def _parts(form: str) -> list[Part]:
     return [
         (found[0], at > 0) for word in form.split() for at, found in enumerate(_WORD.finditer(word))

@@ -61,6 +61,8 @@ def _fold(text: str) -> str:
 
 def unaccented(text: str) -> str:
     """A text without Latin accents, as many models write names: Agnes Varda."""
+    if text.isascii():
+        return text
     parts = unicodedata.normalize("NFD", text)
     plain = "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
     return unicodedata.normalize("NFC", plain)

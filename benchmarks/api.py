@@ -257,8 +257,7 @@ def layers(address: str, calls: int, rounds: int) -> None:
 
         planned = timed("plan a call: prompt and key", plan)
         timed(
-            "pace and retries around a call that does nothing",
-            lambda: asyncio.run(schedule(calls)),
+            "pace and retries around a call that does nothing", lambda: asyncio.run(schedule(calls))
         )
         with folder() as kept, folder() as other:
             second = AnswerCache(other)

@@ -115,10 +115,7 @@ def main() -> None:
 
 
 def report(
-    seeds: int,
-    broken: Mapping[str, Counter[str]],
-    without: Counter[str],
-    certified: Counter[str],
+    seeds: int, broken: Mapping[str, Counter[str]], without: Counter[str], certified: Counter[str]
 ) -> None:
     """Print two lines for each judge."""
     print(f"after {seeds} seeds")

@@ -40,11 +40,7 @@ def cost_of(command: Sequence[str], folder: Path | None = None) -> Cost:
         command: With the path of the program.
         folder: Where it runs; here by default.
     """
-    environment = {
-        **os.environ,
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-S", "-c", LAUNCH, *command],

@@ -91,12 +91,10 @@ PROMISES: tuple[Promise, ...] = (
         lambda a, b: oracles.different_ranking(a, b, "rbo", _MARGIN["another_user"]),
     ),
     _pair(
-        relations.raise_rating,
-        lambda a, b: oracles.neighbours_not_lowered(a, b, _MARGIN["turned"]),
+        relations.raise_rating, lambda a, b: oracles.neighbours_not_lowered(a, b, _MARGIN["turned"])
     ),
     _pair(
-        relations.dislike_item,
-        lambda a, b: oracles.neighbours_not_raised(a, b, _MARGIN["turned"]),
+        relations.dislike_item, lambda a, b: oracles.neighbours_not_raised(a, b, _MARGIN["turned"])
     ),
     _pair(relations.forget_item, lambda a, b: oracles.neighbours_lowered(a, b, _MARGIN["moved"])),
     _pair(
@@ -112,8 +110,7 @@ PROMISES: tuple[Promise, ...] = (
         relations.popularity_prompt("minimize"),
     ),
     _pair(
-        relations.same_seed_same_answer,
-        lambda a, b: oracles.same_answer(a, b, _MARGIN["repeat"]),
+        relations.same_seed_same_answer, lambda a, b: oracles.same_answer(a, b, _MARGIN["repeat"])
     ),
     _one_side(oracles.no_repeats),
     _one_side(oracles.only_candidates),

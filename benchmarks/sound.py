@@ -198,10 +198,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--noise", nargs="+", type=float, default=LEVELS)
     given = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ThreadPoolExecutor(given.processes) as pool,
-    ):
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.processes) as pool:
         for kind, noise in itertools.product(given.kinds, given.noise):
             of = functools.partial(
                 run, KINDS[kind](noise, Path(folder)), users=given.users, folder=Path(folder)

@@ -51,12 +51,7 @@ def better_than_chance(
     count, users = sum(choices.hits), len(choices.hits)
     missed = choices.chosen.count(None)
     low, high = rate_interval(count, users)[0], rate_interval(count + missed, users)[1]
-    figure = {
-        "name": dimension or metric,
-        "value": choices.accuracy,
-        "low": low,
-        "high": high,
-    }
+    figure = {"name": dimension or metric, "value": choices.accuracy, "low": low, "high": high}
     return judged(
         found,
         Rate(count, users - missed, missed),

@@ -138,10 +138,7 @@ class Transformation:
             choice(self.name, name, getattr(self, name), (*get_args(Promised), ""))
 
     def __call__(
-        self,
-        request: Request | None = None,
-        rng: Generator | None = None,
-        world: World = NO_WORLD,
+        self, request: Request | None = None, rng: Generator | None = None, world: World = NO_WORLD
     ) -> Request:
         """The follow-up request, or `NotApplicable` if the request lacks what the transformation needs."""
         if request is None or rng is None:

@@ -26,13 +26,7 @@ PAGE = ROOT / "docs" / "installing.md"
 OLDEST = (3, 11)
 RESOLUTIONS = {"lowest": "lowest-direct", "newest": "highest"}
 SHOWN = ("numpy", "scipy", "pandas", "pytest", "hypothesis", "openai", "aiohttp")
-TOOLS = (
-    "jinja2",
-    "jsonschema",
-    "pytest-timeout",
-    "pytest-xdist",
-    "pyyaml",
-)
+TOOLS = ("jinja2", "jsonschema", "pytest-timeout", "pytest-xdist", "pyyaml")
 SUITES = ("--pyargs", "pytest_recsys_mt.suites.metamorphic")
 TESTS = (
     "tests/datasets/test_loading.py",

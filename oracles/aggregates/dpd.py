@@ -43,6 +43,4 @@ def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:
     return float(abs(numbers[active].mean() - numbers[~active].mean()))
 
 
-AGGREGATES = {
-    "dpd": of_ndcg(dpd, "if no history is longer than the median of all"),
-}
+AGGREGATES = {"dpd": of_ndcg(dpd, "if no history is longer than the median of all")}

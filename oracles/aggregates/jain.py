@@ -39,8 +39,6 @@ def _without_each(values: Floats, lengths: Floats) -> list[float | None]:
 
 AGGREGATES = {
     "jain": of_ndcg(
-        lambda values, lengths: jain(values),
-        "if no list contains a held-out item",
-        _without_each,
+        lambda values, lengths: jain(values), "if no list contains a held-out item", _without_each
     )
 }

@@ -149,12 +149,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     unread = too_many_unread(seen.tally, context)
     failures = _failures(seen, told=bool(unread))
     found = without_verdict(
-        users,
-        seen.errors,
-        seen.tally.unasked,
-        seen.not_applicable,
-        context,
-        unread=unread,
+        users, seen.errors, seen.tally.unasked, seen.not_applicable, context, unread=unread
     )
     numbers: dict[str, Any] = {}
     if found is None:

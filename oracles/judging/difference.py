@@ -90,11 +90,7 @@ def scored(
             errors[str(reason)] += 1
     columns = np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
     effects = Effects(
-        np.array(rows, np.intp),
-        columns[0],
-        reach,
-        not_applicable=not_applicable,
-        errors=errors,
+        np.array(rows, np.intp), columns[0], reach, not_applicable=not_applicable, errors=errors
     )
     return effects, columns
 

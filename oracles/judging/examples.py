@@ -8,13 +8,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Asked, Context, Shown
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.requests import (
-    UNKNOWN_PREFIX,
-    EntryKind,
-    Item,
-    Recommendation,
-    Request,
-)
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Item, Recommendation, Request
 from pytest_recsys_mt.verdict import Example
 
 WORST = 3

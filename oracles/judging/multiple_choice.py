@@ -59,13 +59,7 @@ def begun(
     status, reason = found or ("inconclusive", "")
     users = min(len(side.questions) for side in sides)
     verdict = Verdict(
-        status,
-        oracle,
-        sides[-1].label,
-        users=users,
-        errors=len(why),
-        reason=reason,
-        details=told,
+        status, oracle, sides[-1].label, users=users, errors=len(why), reason=reason, details=told
     )
     return (verdict, False) if found is None else (context.report(verdict), True)
 

@@ -24,11 +24,7 @@ FEW = 3
 
 
 def step_by_step(
-    claim: Claim,
-    relation: str,
-    context: Context,
-    users: int,
-    see: Callable[[int], Seen],
+    claim: Claim, relation: str, context: Context, users: int, see: Callable[[int], Seen]
 ) -> Verdict:
     """Ask more and more users until the verdict is clear or all `users` were asked.
 

@@ -40,10 +40,7 @@ class Heard:
     errors: Counter[str]
 
     def effects(
-        self,
-        reach: tuple[float, float],
-        aspect: str = OVERALL,
-        **shown: Callable[[Points], float],
+        self, reach: tuple[float, float], aspect: str = OVERALL, **shown: Callable[[Points], float]
     ) -> Effects:
         """The ``effect``, and what else is `shown`, of the users of whom every judgement can be read.
 

@@ -210,11 +210,7 @@ class Wrapped(Subject):
 
 
 def subject(
-    recommender: object,
-    name: str,
-    prompt: str,
-    fixture: str = "",
-    timeout: float | None = None,
+    recommender: object, name: str, prompt: str, fixture: str = "", timeout: float | None = None
 ) -> Subject:
     """Wrap an object that has either protocol.
 

@@ -251,12 +251,7 @@ def _separator(path: Path, layout: Layout) -> str:
     return max(SEPARATORS, key=line.count)
 
 
-def _explain(
-    path: Path,
-    layout: Layout,
-    width: int,
-    columns: Mapping[int, Column],
-) -> NoReturn:
+def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Column]) -> NoReturn:
     names = ", ".join(column.name for column in columns.values())
     for line, fields in islice(_walk(path, layout), layout.header, None):
         where = f"{str(path)!r}, line {line}"

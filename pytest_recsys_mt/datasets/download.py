@@ -34,11 +34,7 @@ def data_directory() -> Path:
 
 
 def obtain(
-    name: str,
-    directory: Path,
-    *,
-    source: Source | None = None,
-    base_url: str = BASE_URL,
+    name: str, directory: Path, *, source: Source | None = None, base_url: str = BASE_URL
 ) -> Path:
     """The folder of a named dataset, else the archive in `directory` under its official name, which
     may have been put there by hand, else downloaded and unpacked. Processes wait for each other.

@@ -38,12 +38,7 @@ class Faulty(Wrapped):
     """
 
     def __init__(
-        self,
-        sound: Subject,
-        dose: Dose,
-        training: Dataset,
-        settings: Settings,
-        executor: Executor,
+        self, sound: Subject, dose: Dose, training: Dataset, settings: Settings, executor: Executor
     ) -> None:
         super().__init__(sound)
         self.behind = sound

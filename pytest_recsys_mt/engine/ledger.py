@@ -16,12 +16,7 @@ import pytest
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict
-from pytest_recsys_mt.errors import (
-    CacheError,
-    LimitReachedError,
-    MissingAnswerError,
-    NotApplicable,
-)
+from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.sanitize import one_line

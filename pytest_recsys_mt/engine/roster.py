@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.abilities import method_of, notes_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask
-from pytest_recsys_mt.calls.subject import (
-    RecommenderSubject,
-    Subject,
-    Wavers,
-    subject,
-)
+from pytest_recsys_mt.calls.subject import RecommenderSubject, Subject, Wavers, subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.design import PROMPT, Design

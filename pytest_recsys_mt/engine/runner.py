@@ -25,12 +25,7 @@ from pytest_recsys_mt.errors import (
     RecommenderError,
     RelationError,
 )
-from pytest_recsys_mt.metamorphic import (
-    AnyTransformation,
-    all_declare,
-    changes_training,
-    name_of,
-)
+from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World

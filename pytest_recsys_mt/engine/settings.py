@@ -351,9 +351,7 @@ class Settings:
         reproduced=False,
     )
     list: bool = flag(
-        "list the relations with what they promise, and stop",
-        in_ini=False,
-        reproduced=False,
+        "list the relations with what they promise, and stop", in_ini=False, reproduced=False
     )
     plan: bool = flag(
         "report how many calls the selected tests make, and what they cost, and stop",

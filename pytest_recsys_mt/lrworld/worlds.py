@@ -59,12 +59,7 @@ def questions_for(
     if key not in _made:
         try:
             found = generate(
-                dataset,
-                [measure.name],
-                count=count,
-                seed=seed,
-                domain=domain,
-                settings=settings,
+                dataset, [measure.name], count=count, seed=seed, domain=domain, settings=settings
             )
         except ImportError as error:
             raise NotApplicable(

@@ -117,9 +117,7 @@ def recsys_arena(
 
 @pytest.fixture
 def recsys_league(
-    request: pytest.FixtureRequest,
-    recsys_judge: Judge | Bench,
-    recsys_aspects: tuple[Aspect, ...],
+    request: pytest.FixtureRequest, recsys_judge: Judge | Bench, recsys_aspects: tuple[Aspect, ...]
 ) -> League:
     """All recommenders of the run, with the judge: those under test and the baseline."""
     from pytest_recsys_mt.arena import League

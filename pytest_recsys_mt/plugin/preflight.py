@@ -73,10 +73,7 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
     return baselines
 
 
-OURS = {
-    "--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt',
-    "--recsys-html": rb"\s*<!doctype html",
-}
+OURS = {"--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt', "--recsys-html": rb"\s*<!doctype html"}
 """How the files begin that an earlier run wrote with an option."""
 
 

@@ -132,8 +132,7 @@ def _answer(answer: Any) -> Answered:
     kinds = [kind for kind in ("items", "error", "not_applicable") if said.get(kind) is not None]
     if len(kinds) != 1:
         return Recommendation(
-            (),
-            error=f"the answer {_short(answer)} has not one of items, error, not_applicable",
+            (), error=f"the answer {_short(answer)} has not one of items, error, not_applicable"
         )
     (kind,) = kinds
     value = said[kind]

@@ -105,10 +105,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         needed = configuration.lacks(settings) if configuration else {}
         given = (f"--{name.replace('_', '-')}={value}" for name, value in needed.items())
         command = shlex.join(["pytest", *given])
-        files = {
-            "recsys.toml": template("policy"),
-            "test_recsys.py": _first_test(spec, reads_text),
-        }
+        files = {"recsys.toml": template("policy"), "test_recsys.py": _first_test(spec, reads_text)}
         # It only shows how to make a recommender by a fixture.
         if not (folder / "conftest.py").exists():
             files["conftest.py"] = template("conftest")

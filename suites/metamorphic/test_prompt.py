@@ -4,13 +4,7 @@ import pytest
 
 from pytest_recsys_mt import metamorphic, thresholds
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import (
-    add_spaces,
-    change_case,
-    paraphrase_task,
-    random_words,
-    typos,
-)
+from pytest_recsys_mt.relations import add_spaces, change_case, paraphrase_task, random_words, typos
 
 MARGIN = thresholds(__file__, "margin")
 CAP = thresholds(__file__, "cap")

@@ -41,10 +41,7 @@ def test_table_5(recsys):
     reranking = recsys.using(recall=True)
     side, first = reranking.run(), reranking.run(place_positive(1))
     verdicts = [
-        annotate(
-            at_least(side, "hit@5", UTILITY["rerank:hit@5"]),
-            means=means(side, MEASURES),
-        ),
+        annotate(at_least(side, "hit@5", UTILITY["rerank:hit@5"]), means=means(side, MEASURES)),
         *(cand_dif_within(side, first, each, POSITION["cand_dif"]) for each in MEASURES[:2]),
     ]
     for verdict in verdicts:

@@ -310,10 +310,7 @@ def test_it_can_be_planned_and_shrunk(pytester: pytest.Pytester) -> None:
     planned = pytester.runpytest_inprocess(*common, "--recsys-plan")
     assert planned.ret == 0
     planned.stdout.fnmatch_lines(
-        [
-            "at most 4,394 questions to this judge",
-            "which questions a judge gets depends on answers",
-        ]
+        ["at most 4,394 questions to this judge", "which questions a judge gets depends on answers"]
     )
     shrunk = pytester.runpytest_inprocess(*common, "--recsys-shrink=20", "--recsys-users=20")
     shrunk.assert_outcomes(failed=2, deselected=24)

@@ -126,8 +126,7 @@ def test_the_berkeley_objects_add_pictures_and_colours(tmp_path: Path) -> None:
     images = "image_id,height,width,path\n81a,10,10,aa/1.jpg\n81b,10,10,bb/2.jpg\n81c,1,1,c/3.jpg\n"
     files.write(tmp_path, {"Ties_5.json": REVIEWS, "meta_Ties.json": META_2018})
     files.write(
-        tmp_path / "listings" / "metadata",
-        {"listings_0.json.gz": gzip.compress(listings.encode())},
+        tmp_path / "listings" / "metadata", {"listings_0.json.gz": gzip.compress(listings.encode())}
     )
     files.write(tmp_path / "images" / "metadata", {"images.csv.gz": gzip.compress(images.encode())})
     files.write(tmp_path / "images" / "small" / "aa", {"1.jpg": b"picture"})

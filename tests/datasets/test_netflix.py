@@ -35,11 +35,7 @@ def rows(dataset: Dataset) -> list[tuple[str, str, float, int]]:
     return list(dataset.interactions.itertuples(index=False, name=None))
 
 
-EXPECTED = [
-    ("6", "1", 3.0, 1125964800),
-    ("7", "30", 4.0, 1072915200),
-    ("7", "1", 5.0, 1115942400),
-]
+EXPECTED = [("6", "1", 3.0, 1125964800), ("7", "30", 4.0, 1072915200), ("7", "1", 5.0, 1115942400)]
 
 
 def test_combined_files(tmp_path: Path) -> None:
@@ -84,11 +80,7 @@ def test_blocks_of_ratings_are_joined_as_one(
 def test_names_and_years_join_a_list_of_titles_and_posters(tmp_path: Path) -> None:
     files.write(
         tmp_path,
-        {
-            "movie_titles.txt": TITLES,
-            "combined_data_1.txt": COMBINED,
-            "netflix_titles.csv": LISTED,
-        },
+        {"movie_titles.txt": TITLES, "combined_data_1.txt": COMBINED, "netflix_titles.csv": LISTED},
     )
     files.write(tmp_path / "posters", {"30.jpg": b"picture", "notes.txt": "none"})
     items = load(tmp_path).items

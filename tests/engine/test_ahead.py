@@ -572,9 +572,7 @@ def test_half_a_second_for_each(recsys):
     result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
 
 
-def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(
-    project: pytest.Pytester,
-) -> None:
+def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=STEPS)
     room = 20 * 2 * 4 - 1  # the source and three follow-ups, and one call is missing
     asked = batches(project, "Lasting", f"--recsys-max-calls={room}", "-k", "test_it")

@@ -141,9 +141,7 @@ def test_a_steady_recommender_is_asked_again_and_passes(project: pytest.Pytester
     assert record["gate"]["status"] == "passed"
 
 
-def test_one_that_is_not_deterministic_is_told_so_and_no_relation(
-    project: pytest.Pytester,
-) -> None:
+def test_one_that_is_not_deterministic_is_told_so_and_no_relation(project: pytest.Pytester) -> None:
     """Within one batch no time is between source and follow-up: only its own word says that it is."""
     record = record_of(project, "--recsys-model=models.py:Swinging", "-k", "shuffle")
     (row,) = record["results"]

@@ -114,8 +114,7 @@ def test_with_candidates_there_is_nothing_to_tell_and_no_key_changes() -> None:
 
 
 @given(
-    st.sampled_from(range(len(CASES))),
-    st.lists(transformations(text=True), min_size=1, max_size=3),
+    st.sampled_from(range(len(CASES))), st.lists(transformations(text=True), min_size=1, max_size=3)
 )
 def test_whatever_is_done_to_the_history_the_user_has_what_they_have(
     place: int, chosen: list[relations.Transformation]

@@ -106,9 +106,7 @@ def test_other_tests_keep_nothing(project: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.slow  # a variant of test_it_says_what_the_tests_find
-def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(
-    project: Path,
-) -> None:
+def test_a_run_that_ends_at_the_first_kill_is_not_ended_by_what_fails_anyway(project: Path) -> None:
     (project / "test_shop.py").write_text(FAILING + TESTS)
     mutate(project, "--first-kill", "--faults", "repeats:1")
     (trial,) = found_in(project)["trials"]

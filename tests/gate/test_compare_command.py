@@ -138,9 +138,7 @@ def test_what_cannot_be_compared_says_why_and_other_tests_are_counted(
 
 
 def test_as_markdown_and_as_a_page(
-    run: Callable[..., None],
-    compare: Callable[..., tuple[int, str]],
-    tmp_path: Path,
+    run: Callable[..., None], compare: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
     run(0)
     run(0.6)

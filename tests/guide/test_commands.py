@@ -15,7 +15,7 @@ from pytest_recsys_mt.engine.settings import OPTIONS
 from tests.guide.commands import Line, lines_of, pages
 
 RUN_ELSEWHERE = {
-    "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it",
+    "docs/journeys/recorded-in-ci.md": "they are in a file of the story, which runs it"
 }
 NOT_RUN = {
     r"pip install (\.|'(pytest-recsys-mt|\.)\[\w+\]'|-e \.)$": "scripts/check-wheel installs the wheel",

@@ -22,14 +22,7 @@ from pytest_recsys_mt.llm.prompts import NAMES
 from pytest_recsys_mt.oracles.aggregates.exposure import exposure
 from pytest_recsys_mt.oracles.judging.examples import kinds
 from pytest_recsys_mt.oracles.scores.score import score_named
-from pytest_recsys_mt.requests import (
-    Completion,
-    Prompt,
-    Recommender,
-    Scale,
-    TextModel,
-    Usage,
-)
+from pytest_recsys_mt.requests import Completion, Prompt, Recommender, Scale, TextModel, Usage
 from tests.llm.world import CATALOGUE, HISTORY, request
 
 
@@ -109,10 +102,7 @@ def test_a_batch_is_asked_once_and_answered_in_order(dataset: Dataset) -> None:
     assert recommender.deterministic
     first, second = recommender.recommend([request(), request().replace(user="2")])
     assert (first.items, second.items) == (("heat", "fargo"), ("alien", "aliens"))
-    assert [prompt.messages[0].content.count("User 2 likes") for prompt in model.asked] == [
-        0,
-        1,
-    ]
+    assert [prompt.messages[0].content.count("User 2 likes") for prompt in model.asked] == [0, 1]
     assert isinstance(recommender, Recommender)
 
 

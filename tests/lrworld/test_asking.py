@@ -97,9 +97,5 @@ def llara_of(answers: Sequence[str]) -> dict[str, float | None]:
 
 def test_llaras_figures_stand_beside_ours() -> None:
     found = llara_of(["Genre 0A", "genre 1a or genre 1b", "none", "genre 3a"])
-    assert found == {
-        "valid_ratio": 0.5,
-        "hit@1_of_valid": 0.5,
-        "valid_ratio_x_hit@1": 0.25,
-    }
+    assert found == {"valid_ratio": 0.5, "hit@1_of_valid": 0.5, "valid_ratio_x_hit@1": 0.25}
     assert llara_of(["none"])["hit@1_of_valid"] is None

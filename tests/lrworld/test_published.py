@@ -7,13 +7,7 @@ import math
 import pytest
 
 from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure
-from pytest_recsys_mt.lrworld.paper_figures import (
-    beside,
-    columns,
-    others,
-    scores,
-    tables,
-)
+from pytest_recsys_mt.lrworld.paper_figures import beside, columns, others, scores, tables
 from pytest_recsys_mt.oracles import relative_change
 
 

@@ -237,12 +237,7 @@ def test_a_model_of_the_responses_api_is_asked_there(at: Open, spec: str) -> Non
     server = at(GPT5(only_responses=True))
     joint = "&" if "?" in spec else "?"
     answer, model = ask(f"{spec}{joint}temperature=0&reasoning_effort=low")
-    assert answer == Completion(
-        "1. Heat (1995)",
-        usage(200),
-        "stop",
-        "gpt-5-2025-08-07",
-    )
+    assert answer == Completion("1. Heat (1995)", usage(200), "stop", "gpt-5-2025-08-07")
     path, sent = server.asked[-1]
     assert path == "responses"
     assert sent == {

@@ -42,10 +42,7 @@ def items(*ids: str) -> tuple[Item, ...]:
 
 
 def ask(
-    lists: Lists,
-    k: int = 5,
-    candidates: Sequence[str] | None = None,
-    relevant: Sequence[str] = (),
+    lists: Lists, k: int = 5, candidates: Sequence[str] | None = None, relevant: Sequence[str] = ()
 ) -> list[Asked]:
     offered = None if candidates is None else items(*candidates)
     return [

@@ -25,12 +25,7 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.popularity_metric import (
-    DESIDERATA,
-    SHAPE,
-    Metric,
-    counterexamples,
-)
+from pytest_recsys_mt.oracles.popularity_metric import DESIDERATA, SHAPE, Metric, counterexamples
 from pytest_recsys_mt.oracles.scores.gini import gini
 from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl
 

@@ -17,14 +17,7 @@ from pytest_recsys_mt.oracles import different_ranking, same_order, same_ranking
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request, Scale
 from pytest_recsys_mt.verdict import Verdict
-from tests.oracles.support import (
-    DETERMINISTIC,
-    FakeAnswers,
-    ask,
-    items,
-    plackett_luce,
-    sides,
-)
+from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, plackett_luce, sides
 
 ONE = [["a", "b", "c", "d", "e"]]
 TWICE = [ONE[0], ONE[0]]

@@ -10,14 +10,7 @@ import pytest
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import not_lifted, same_answer, self_agreement
-from tests.oracles.support import (
-    DETERMINISTIC,
-    FakeAnswers,
-    Lists,
-    ask,
-    plackett_luce,
-    sides,
-)
+from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce, sides
 
 ONE = [["a", "b", "c", "d", "e"]]
 LAST = [["a", "b", "c", "e", "d"]]

@@ -140,9 +140,7 @@ def test_it_holds_for_users_who_were_not_drawn(
     assert any(verdict.reach for verdict in (*one_sided, *two_sided)) or not one_sided[0].users
 
 
-def test_a_mean_that_few_users_carry_is_never_said_to_be_small(
-    run: Run,
-) -> None:
+def test_a_mean_that_few_users_carry_is_never_said_to_be_small(run: Run) -> None:
     """The mean of all users is beyond the threshold, but in most samples nobody shows it."""
     score = Score("past", own, span=lambda asked, context: (0.0, float(len(asked.past))))
     everyone = [len(case.past) for case in run(0)[2].everyone(DESIGN)]
@@ -158,9 +156,7 @@ def test_a_span_that_is_none_is_named(span: object, run: Run) -> None:
         at_most(run(0)[0], Score("past", own, span=span), 1.0)  # type: ignore[arg-type]
 
 
-def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(
-    unlucky: Sides,
-) -> None:
+def test_a_user_who_was_not_drawn_and_cannot_be_asked_ends_no_run(unlucky: Sides) -> None:
     """Heavy users have 80 of 120 items, so no 60 candidates are left for them."""
     _, _, split = unlucky
     many = dataclasses.replace(DESIGN, candidates=60)

@@ -56,11 +56,7 @@ Run = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
-    pytester.makepyfile(
-        shop=SHOP,
-        test_a=TESTS,
-        test_b=TESTS,
-    )
+    pytester.makepyfile(shop=SHOP, test_a=TESTS, test_b=TESTS)
 
     def run(breaks: str, *arguments: str) -> pytest.RunResult:
         monkeypatch.setenv("BREAKS", breaks)

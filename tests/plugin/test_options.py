@@ -106,9 +106,7 @@ def test_a_model_named_twice_is_a_usage_error(project: pytest.Pytester) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_the_list_names_promises_and_needs_and_runs_nothing(
-    project: pytest.Pytester,
-) -> None:
+def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pytester) -> None:
     project.makepyfile(TEST)
     result = project.runpytest_inprocess("--recsys-list", "--recsys-model=toys:OftenFailing")
     assert result.ret == pytest.ExitCode.OK

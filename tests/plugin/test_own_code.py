@@ -255,10 +255,7 @@ def test_a_wrong_answer_names_itself_the_contract_and_the_step(
 
 
 BROKEN = {
-    "neither": (
-        "class Shop:\n    pass\n",
-        ["neither recommend(requests) nor complete(prompts)"],
-    ),
+    "neither": ("class Shop:\n    pass\n", ["neither recommend(requests) nor complete(prompts)"]),
     "factory": (
         "def Shop():\n    return 1 / 0\n",
         ['  File "shop.py", line 2, in Shop', "    return 1 / 0", "ZeroDivisionError"],

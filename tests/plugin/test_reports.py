@@ -174,9 +174,7 @@ def test_runs_without_recommender_tests_print_and_write_nothing(
     assert not [line for line in result.stdout.lines if "recsys-mt:" in line]
 
 
-def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(
-    project: pytest.Pytester,
-) -> None:
+def test_an_empty_run_is_recorded_and_does_not_pass_the_gate(project: pytest.Pytester) -> None:
     path = project.path / "record.json"
     project.makepyfile("def test_plain(): pass")
     result = project.runpytest_inprocess(f"--recsys-json={path}")

@@ -86,9 +86,7 @@ def test_a_floor_is_as_deep_as_what_it_is_compared_with(pytester: pytest.Pyteste
         assert abs(row["estimate"]) < 0.08
 
 
-def test_what_leaves_the_history_is_offered_no_more_than_before(
-    pytester: pytest.Pytester,
-) -> None:
+def test_what_leaves_the_history_is_offered_no_more_than_before(pytester: pytest.Pytester) -> None:
     options = ("--recsys-candidates=0", "--recsys-users=70", "-k", "shorter")
     (row,) = rows(pytester, "--recsys-model=models.py:Watched", *options)
     assert (row["status"], row["estimate"]) == ("holds", 0.0)

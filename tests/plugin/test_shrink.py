@@ -201,9 +201,7 @@ def test_what_chance_alone_showed_is_not_shown(
     assert row["shrunk"] is None
 
 
-def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(
-    shrink: Any,
-) -> None:
+def test_a_smaller_request_that_showed_it_by_chance_gives_way_to_the_whole_one(shrink: Any) -> None:
     rows, _, _ = shrink(ORDER, "DiceForOthers", 300)
     shrunk = rows[1]["shrunk"]
     assert sizes(shrunk)[0] == 20
@@ -372,9 +370,7 @@ def test_requests_that_fail_show_nothing(shrink: Any) -> None:
     assert rows[0]["shrunk"]["ended"] == "nothing more can be left out, or the recommender fails"
 
 
-def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(
-    shrink: Any,
-) -> None:
+def test_violations_of_the_runners_own_tests_are_shrunk_and_known_ones_are_not(shrink: Any) -> None:
     test = """
     import pytest
     from pytest_recsys_mt import expect_violated, metamorphic

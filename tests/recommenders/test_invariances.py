@@ -58,12 +58,7 @@ def test_a_profile_is_stored_in_one_order_so_that_sums_over_it_run_in_one(
     assert one.data.tolist() == other.data.tolist()
 
 
-@given(
-    RECOMMENDERS,
-    REQUESTS,
-    st.floats(0.01, 1000),
-    st.floats(-100, 100),
-)
+@given(RECOMMENDERS, REQUESTS, st.floats(0.01, 1000), st.floats(-100, 100))
 def test_the_unit_and_the_zero_of_the_ratings_do_not_matter(
     recommender: ScoringRecommender, request: Request, factor: float, offset: float
 ) -> None:

@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.report.answers import (
-    LISTED,
-    beside,
-    read_answers,
-    taken_from,
-    write_answers,
-)
+from pytest_recsys_mt.report.answers import LISTED, beside, read_answers, taken_from, write_answers
 from pytest_recsys_mt.report.answers_command import mcnemar
 from pytest_recsys_mt.report.html.page import render
 from tests.report.records import document, row

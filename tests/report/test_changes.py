@@ -141,11 +141,7 @@ def test_the_whole_catalogue_stands_in_one_line() -> None:
 
 def test_every_part_has_its_name() -> None:
     other = request(
-        user="u2",
-        k=5,
-        instruction="Be bold.",
-        edits=["Typos(0.1)"],
-        attributes={"age": 61},
+        user="u2", k=5, instruction="Be bold.", edits=["Typos(0.1)"], attributes={"age": 61}
     )
     found = {
         change.part: lines(change) for change in changes(request(attributes={"age": 16}), other)

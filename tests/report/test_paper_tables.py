@@ -135,10 +135,7 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
     ("arguments", "says"),
     [
         (["popularty", "{record}"], "'popularty' has no tables of a paper; those that have are"),
-        (
-            ["popularity", "{record}", "--table=4"],
-            "no table-4; it has table-2-3, table-of-metrics",
-        ),
+        (["popularity", "{record}", "--table=4"], "no table-4; it has table-2-3, table-of-metrics"),
         (["popularity", "{record}", "--figure=9"], "no figure-9; it has table-2-3"),
         (["popularity", "none.json"], "none.json"),
         (["popularity", "{record}", "-o", "x.doc"], "ends in .md, .csv, .tex"),

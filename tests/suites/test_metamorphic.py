@@ -19,11 +19,7 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.LosesTitles: {"k=20"},
     faults.LosesTheBest: {"k=20"},
     faults.FallsBack: {"truncate_history(3), swap_history"},
-    faults.ServesHalf: {
-        "swap_history",
-        "truncate_history(5)",
-        "truncate_history(3), swap_history",
-    },
+    faults.ServesHalf: {"swap_history", "truncate_history(5)", "truncate_history(3), swap_history"},
     faults.CountsRepeats: {"duplicate_history"},
     faults.AnswersByName: {"rename_user"},
     faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},
@@ -84,10 +80,7 @@ def each_of(faulty: dict[type[faults.Sound], set[str]]) -> list[Any]:
 
 
 def rows_of(
-    pytester: pytest.Pytester,
-    fault: type[faults.Sound],
-    *files: str,
-    options: tuple[str, ...] = (),
+    pytester: pytest.Pytester, fault: type[faults.Sound], *files: str, options: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(

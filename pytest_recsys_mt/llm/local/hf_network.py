@@ -23,11 +23,7 @@ class LocalNetwork:
     auto_class = "AutoModelForCausalLM"
 
     def __init__(
-        self,
-        source: LocalModel | HubModel,
-        dtype: DType,
-        device: str,
-        trust_remote_code: bool,
+        self, source: LocalModel | HubModel, dtype: DType, device: str, trust_remote_code: bool
     ) -> None:
         self._source = source
         self._dtype = dtype

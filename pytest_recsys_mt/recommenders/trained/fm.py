@@ -179,10 +179,7 @@ class Machine(Network):
         return self.answer(columns, None)
 
     def answer(
-        self,
-        columns: Tensor,
-        people: Tensor | None,
-        candidates: Tensor | None = None,
+        self, columns: Tensor, people: Tensor | None, candidates: Tensor | None = None
     ) -> Tensor:
         asking = self.asking(columns, people, torch.float64)
         return self.every(asking) if candidates is None else self.some(asking, candidates)

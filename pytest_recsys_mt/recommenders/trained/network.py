@@ -34,10 +34,7 @@ class Network(nn.Module, ABC):
         """Scores of the whole catalogue, shape (n, items), for histories of shape (n, width)."""
 
     def answer(
-        self,
-        columns: Tensor,
-        people: Tensor | None,
-        candidates: Tensor | None = None,
+        self, columns: Tensor, people: Tensor | None, candidates: Tensor | None = None
     ) -> Tensor:
         """Scores of the whole catalogue or of some items, shape (n, c), for histories and users.
 

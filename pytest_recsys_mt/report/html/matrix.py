@@ -121,9 +121,7 @@ def _weight(line: Across) -> tuple[int, int]:
 
 
 def _across(
-    held: Mapping[str, Card],
-    models: Sequence[str],
-    changes: Mapping[tuple[str, str, str], Changed],
+    held: Mapping[str, Card], models: Sequence[str], changes: Mapping[tuple[str, str, str], Changed]
 ) -> Across:
     lead = next(held[model] for model in models if model in held)
     one_step = len({step_of(card.row) for card in held.values()}) == 1

@@ -142,8 +142,7 @@ def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_common(
-    records: Sequence[tuple[str, Document]],
-    keys: Sequence[Sequence[tuple[tuple[str, *Key], Card]]],
+    records: Sequence[tuple[str, Document]], keys: Sequence[Sequence[tuple[tuple[str, *Key], Card]]]
 ) -> None:
     tests = [{key[:2]: card.row["nodeid"] for key, card in own} for own in keys]
     for place, (name, record) in enumerate(records):

@@ -264,9 +264,7 @@ def _ahead(
 
 
 def _line(
-    key: Key,
-    by_model: Mapping[str, Mapping[Key, Row]],
-    ahead: Mapping[str, tuple[str, ...]],
+    key: Key, by_model: Mapping[str, Mapping[Key, Row]], ahead: Mapping[str, tuple[str, ...]]
 ) -> Line:
     held = {model: rows[key] for model, rows in by_model.items() if key in rows}
     values = {

@@ -117,12 +117,7 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
 
 
 def _values(
-    table: Table,
-    line: Selected,
-    column: Selected,
-    rows: Iterable[Row],
-    name: str,
-    users: set[int],
+    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str, users: set[int]
 ) -> Values:
     found: dict[object, tuple[float, float | None]] = {}
     for row in rows:

@@ -30,8 +30,7 @@ def news(users: int = 40, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     items = {
         f"n{subject}{number}": Item(
-            f"n{subject}{number}",
-            " ".join(["the", *rng.choice(text.split(), 2)]),
+            f"n{subject}{number}", " ".join(["the", *rng.choice(text.split(), 2)])
         )
         for subject, text in enumerate(SUBJECTS)
         for number in range(8)

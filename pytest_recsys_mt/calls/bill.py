@@ -89,6 +89,11 @@ class Bill:
             return len(calls)
         return self._budget.room(self._expect(subject, call) for call in calls)
 
+    def reserve(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Count the next calls towards the limits of the run, in case this process dies with them."""
+        if self._budget is not None:
+            self._budget.reserve(self._expect(subject, call) for call in calls)
+
     def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
         """Why calls cannot be held to a limit in USD; empty if they can."""
         if self._budget is None or self._budget.limits.usd is None:

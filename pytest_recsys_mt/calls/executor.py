@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -86,6 +87,7 @@ class Executor:
         self.readings = Readings()
         self._kept: set[bool] = set()
         self._asked: dict[str, float] = {}
+        self._started_by = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else None
         self._lacks: Lacks = _send
         self._settles: Callable[[], bool] = _send
         self._outcomes: dict[str, list[str]] = {}
@@ -216,17 +218,16 @@ class Executor:
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:
         """Prevent other workers from sending the same calls or spending the same money."""
-        if self._budget is None:
-            with self._cache.lock(subject.name) if subject.durable else contextlib.nullcontext():
-                yield
-            return
-        with self._cache.lock("spent"):
-            self._budget.open()
-            self._progress.spent(self._budget.calls, self._budget.usd)
-            try:
-                yield
-            finally:
-                self._budget.close()
+        budget = self._budget
+        with contextlib.ExitStack() as held:
+            if budget is not None or subject.durable:
+                with self._progress.doing(f"waits for another process that asks {subject.name}"):
+                    held.enter_context(self._cache.lock("spent" if budget else subject.name))
+            if budget is not None:
+                budget.open()
+                self._progress.spent(budget.calls, budget.usd)
+                held.callback(budget.close)
+            yield
 
     def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
         found = self._cache.answers(list(waiting))
@@ -262,6 +263,7 @@ class Executor:
             while waiting and not self._ended(subject):
                 room = self.bill.room(subject, waiting)
                 batch, waiting = waiting[:room], waiting[room:]
+                self.bill.reserve(subject, batch)
                 further = self._put_batch(subject, batch, ask, then)
                 calls += [*batch[room:], *further]
                 waiting += further
@@ -385,6 +387,8 @@ class Executor:
 
     def _ended(self, subject: Subject) -> str:
         """Why no more calls are sent to `subject`; empty while calls are sent."""
+        if self._started_by not in (None, os.getppid()):
+            return "the process that started this worker has ended"
         return self._unkeepable(subject) or self.bill.reached
 
     def _end(self, subject: Subject) -> str:

@@ -35,7 +35,7 @@ class Budget:
         self.limits = limits
         self._path = path
         self.calls = 0
-        self.tokens = 0
+        self.tokens: float = 0
         self.usd = 0.0
         self._untold = ""
 
@@ -64,7 +64,15 @@ class Budget:
                 f"{error.strerror}; free some space, or name another folder with --recsys-cache"
             )
 
-    def spend(self, tokens: int, usd: float, calls: int = 1) -> None:
+    def reserve(self, expected: Iterable[tuple[float, float]]) -> None:
+        """Write calls as spent before they are sent: a process that dies with them paid for them."""
+        spent = self.calls, self.tokens, self.usd
+        for tokens, usd in expected:
+            self.spend(tokens, usd)
+        self.close()
+        self.calls, self.tokens, self.usd = spent
+
+    def spend(self, tokens: float, usd: float, calls: int = 1) -> None:
         """Add the cost of a call, or of one more attempt at it (no `calls`)."""
         self.calls += calls
         self.tokens += tokens

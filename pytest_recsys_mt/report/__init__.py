@@ -16,7 +16,7 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
 from pytest_recsys_mt.gate.store import Store
-from pytest_recsys_mt.report.attempts import Result, lost, missing, results_of
+from pytest_recsys_mt.report.attempts import CRASHED, Result, lost, missing, results_of
 from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record, lines_of
@@ -24,6 +24,9 @@ from pytest_recsys_mt.report.step_summary import append
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
+
+
+DIED = "a worker died: what it paid for since its last test that ended is not in these sums; answers that arrived are kept"
 
 
 def finish(
@@ -50,6 +53,8 @@ def finish(
     counted = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
     for report in reports:
         record.add(**{name: report.recsys_mt[name] for name in counted})
+    if any(CRASHED in each.failed for result in results.values() for each in result.attempts):
+        record.notes.add(DIED)
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     junit = config.getoption("xmlpath", None)
     gate = settings.ask_everybody

@@ -23,6 +23,7 @@ from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
+from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.subject import TextSubject, subject
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
@@ -420,27 +421,48 @@ class Slowly(Echo):
 def test_who_waited_at_the_lock_asks_nothing_that_was_answered_meanwhile(folder: Path) -> None:
     model = Slowly()
 
-    def ask(done: list[str]) -> None:
+    def ask(done: list[str], progress: Progress) -> None:
         cache = AnswerCache(folder)
         asked = subject(model, "slowly", "person")
         assert isinstance(asked, TextSubject)
         calls = [asked.prompt_call(Prompt((Message("user", str(n)),)), 0) for n in range(4)]
-        done += [
-            str(each.get("text")) for each in Executor(cache, "auto", "run").execute(asked, calls)
-        ]
+        executor = Executor(cache, "auto", "run", progress=progress)
+        done += [str(each.get("text")) for each in executor.execute(asked, calls)]
         cache.close()
 
+    progresses = [Progress(), Progress()]
     answers: list[list[str]] = [[], []]
-    first, second = (threading.Thread(target=ask, args=(each,)) for each in answers)
+    first, second = (
+        threading.Thread(target=ask, args=each) for each in zip(answers, progresses, strict=True)
+    )
     first.start()
     assert model.begun.wait(10)
     second.start()
     second.join(0.5)  # it has looked for answers, and waits at the lock
+    standing = progresses[1].standing
+    assert standing is not None
+    assert standing.name == "waits for another process that asks slowly"
     model.may_answer.set()
     first.join(10)
     second.join(10)
     assert answers == [["0", "1", "2", "3"]] * 2
     assert sum(model.asked) == 4
+
+
+def test_a_worker_whose_run_was_killed_sends_nothing_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    model, cache = Slowly(), AnswerCache(folder)
+    asked = subject(model, "slowly", "person")
+    assert isinstance(asked, TextSubject)
+    executor = Executor(cache, "auto", "run")
+    monkeypatch.setattr("os.getppid", lambda: 1)
+    call = asked.prompt_call(Prompt((Message("user", "1"),)), 0)
+    (answer,) = executor.execute(asked, [call])
+    assert answer == {"unasked": "the process that started this worker has ended"}
+    assert not sum(model.asked)
+    cache.close()
 
 
 def test_a_read_only_database_says_what_to_do(folder: Path) -> None:

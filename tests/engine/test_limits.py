@@ -50,6 +50,16 @@ class Lasting(Faithful):
 
 class Passing(Lasting):
     fingerprint = None
+
+
+class Dying(Chat):
+    """Takes its process with it in every tenth call."""
+
+    def complete_each(self, prompts):
+        for arrived in super().complete_each(prompts):
+            if len(pathlib.Path("asked.log").read_text().splitlines()) % 10 == 0:
+                os._exit(1)
+            yield arrived
 '''
 TESTS = """
 from pytest_recsys_mt import metamorphic
@@ -130,6 +140,24 @@ def test_workers_share_one_limit(project: Project, model: str, workers: list[str
     project.run(model, "--recsys-max-calls=30", *workers)
     assert len(project.asked) == 30
     assert list(project.cache.glob("spent-*")) == []
+
+
+def test_a_worker_that_dies_gives_back_nothing_of_what_it_sent(project: Project) -> None:
+    record = project.run("Dying", "--recsys-max-calls=25", "-n1")
+    assert len(project.asked) <= 25
+    assert any("a worker died: what it paid for" in note for note in record["notes"])
+
+
+def test_what_is_in_flight_is_spent_for_other_workers(tmp_path: Path) -> None:
+    first, second = (Budget(Limits(calls=10), tmp_path / "account") for _ in range(2))
+    first.open()
+    first.spend(100, 0.5)
+    first.reserve([(50, 0.25)] * 3)
+    second.open()
+    assert (second.calls, second.tokens, second.usd) == (4, 250, 1.25)
+    first.close()  # they have cost nothing
+    second.open()
+    assert (second.calls, second.tokens, second.usd) == (1, 100, 0.5)
 
 
 def test_no_call_is_put_past_the_tokens_of_the_run(project: Project) -> None:

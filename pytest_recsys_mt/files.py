@@ -156,8 +156,12 @@ def content_of(path: Path, most: int = MOST_TEXT) -> bytes:
     """The content of a file that anybody may have made: also a device without an end is no danger.
 
     Raises:
-        OSError: If it cannot be read, or is larger than `most` bytes.
+        OSError: If it cannot be read, is larger than `most` bytes, or is a pipe or a device that is not named as one:
+            a link in a repository to ``/dev/stdin`` would be waited for without end.
     """
+    kind = path.stat().st_mode
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or _NOT_FOR_FILES.match(str(path.absolute()))):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, no file")
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         try:
             content = stream.read(most + 1)

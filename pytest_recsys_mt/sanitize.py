@@ -25,9 +25,9 @@ _INVISIBLE = re.compile(
 characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot encode.
 The zero-width joiners stay: several scripts need them."""
 
-_COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|^([-+~^])(?=\1\1 )", re.MULTILINE)
-"""The marks by which the log of a CI job takes a line for a command: of GitHub, Azure, TeamCity and, where a line begins,
-of Buildkite. Those of GitLab and Jenkins need control characters. Test ids have a letter before their colons, and stay."""
+_COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|(?<!\S)([-+~^])(?=\1\1 )")
+"""The marks by which the log of a CI job takes a line for a command: of GitHub, Azure, TeamCity and, where a line begins
+or a terminal may break it, of Buildkite. Those of GitLab and Jenkins need control characters. Test ids have a letter before their colons, and stay."""
 
 
 def sanitize(text: str) -> str:

@@ -259,7 +259,8 @@ def _check(name: str, table: Any) -> None:
     if lacking:
         raise DataError(f"[{name}] names no column for {', '.join(sorted(lacking))}")
     files = part.file.split("|")
-    if not all(each and each != "." and not Path(each).is_absolute() for each in files):
+    beside = [each not in ("", ".") and ".." not in Path(each).parts for each in files]
+    if not all(beside) or any(Path(each).is_absolute() for each in files):
         raise DataError(
             f"[{name}] has file = {part.file!r}, which is no name of a file beside the description"
         )

@@ -245,7 +245,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
         digest, schema = about.pop("digest"), about["schema"]
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}:1: not the first line of a file of questions ({error}); write one with "
             f"recsys-mt questions"
@@ -269,8 +269,11 @@ def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
             fields = json.loads(line)
             if fields["scale"] not in get_args(ScaleName):
                 raise DataError(f"scale {fields['scale']!r} is not one of {get_args(ScaleName)!r}")
+            for name in ("id", "measure", "domain", "factor"):
+                if not isinstance(fields[name], str):
+                    raise DataError(f"{name} {fields[name]!r} is no text")
             questions.append(Question(**fields))
-        except (ValueError, TypeError, KeyError, DataError) as error:
+        except (ValueError, TypeError, KeyError, DataError, RecursionError) as error:
             raise DataError(f"{path}:{number}: not a question: {error}") from error
     return {**about, "digest": digest}, tuple(questions)
 

@@ -87,6 +87,10 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
         for option, path in (("--recsys-baseline", settings.baseline), ("--junitxml", junit))
         if path is not None
     }
+    if junit and settings.baseline and len(taken) < 2:
+        raise pytest.UsageError(
+            f"--junitxml={junit!r}: it is the file of --recsys-baseline, which would be lost; name another"
+        )
     for option, path in (("--recsys-json", settings.json), ("--recsys-html", settings.html)):
         if path is None:
             continue

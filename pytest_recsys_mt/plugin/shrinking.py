@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import time
 from typing import Any
@@ -73,6 +75,8 @@ def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
     if runner.subject.name != failure.model:
         return
     if settings.shrink != 0 and runner.at_hand:
-        smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
+        unheard = io.StringIO()  # what it prints, while pytest captures nothing
+        with contextlib.redirect_stdout(unheard), contextlib.redirect_stderr(unheard):
+            smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
     source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
     failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))

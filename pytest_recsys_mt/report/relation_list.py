@@ -10,6 +10,7 @@ import pytest
 
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.metamorphic import MARK, name_of
+from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.verdict import Allowed
 
 NEEDS = {
@@ -36,7 +37,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
                 alone.setdefault(where, promise_of(item, None, ""))
             continue
         transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed
-        name = name_of(transformation)
+        name = one_line(name_of(transformation))
         found[name] = transformation
         tests.setdefault(name, []).append(where)
     reporter.write_line("")

@@ -21,7 +21,7 @@ from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.evidence import evidence
 from pytest_recsys_mt.report.record import row_of
 from pytest_recsys_mt.report.relation_list import promise_of
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Status, Verdict
 
 UNSETTLED = ("violated", "inconclusive", "error")
@@ -111,7 +111,8 @@ def attach(
                 more = f"to look for the smallest example, with at most {SHRINK} more calls:"
                 lines += [more, smaller]
             text = sanitize("\n".join(lines))
-            report.sections.append((f"recsys-mt: {verdict.relation or verdict.oracle}", text))
+            name = one_line(verdict.relation or verdict.oracle)
+            report.sections.append((f"recsys-mt: {name}", text))
 
 
 def _of_verdict(report: Any) -> bool:

@@ -131,6 +131,7 @@ keep.kind = ["bought"]
         (OWN.replace('user = "who"', ""), "names no column for user"),
         (OWN.replace("log.csv", "."), "no name of a file"),
         (OWN.replace("log.csv", "/etc/passwd"), "no name of a file"),
+        (OWN.replace("log.csv", "a/../../log.csv"), "no name of a file"),
         (OWN + "scale = [5, 1]\n", "low one below the high"),
         (OWN + "scale = [1, 2, 3]\n", r"is not \[LOW, HIGH\]"),
         (OWN + "first_line = '('\n", "unterminated"),

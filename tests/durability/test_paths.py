@@ -126,6 +126,14 @@ def test_a_wide_text_is_one_line_of_error(tmp_path: Path) -> None:
         load(path)
 
 
+def test_what_would_be_waited_for_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "recsys.toml").symlink_to("/dev/stdin")
+    for name in ("pipe", "recsys.toml"):
+        with pytest.raises(Exception, match="it is a pipe or a device, no file"):
+            load(tmp_path / name)
+
+
 def test_what_has_no_end_is_read_in_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("pytest_recsys_mt.calls.cache_files.MOST_LINE", 1000)
     monkeypatch.setattr("pytest_recsys_mt.gate.baseline.MOST_DATA", 1000)
@@ -175,6 +183,7 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
         (("--recsys-json=b.json", "--recsys-baseline=b.json"), "it is the file of --recsys-baseline, which would be lost"),
         (("--recsys-json=a", "--recsys-html=./a"), "--recsys-html='a': it is the file of --recsys-json"),
         (("--recsys-json=a", "--junitxml=a"), "it is the file of --junitxml"),
+        (("--junitxml=b.json", "--recsys-baseline=./b.json"), "it is the file of --recsys-baseline, which would be lost"),
         (("--recsys-json=recsys.toml",), "there is a file that --recsys-json did not write"),
         (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
         (("--recsys-json=--recsys-html",), "that is an option; name a file to write"),

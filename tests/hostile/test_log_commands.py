@@ -26,7 +26,7 @@ LIVE = re.compile(
 
 TEST = f"""\
 import pytest, warnings
-from pytest_recsys_mt import NotApplicable, metamorphic
+from pytest_recsys_mt import NotApplicable, Recommendation, metamorphic
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.relations import shuffle_candidates
 
@@ -48,9 +48,25 @@ def test_not_applicable(recsys, record_property):
     warnings.warn(COMMANDS)
     raise NotApplicable(COMMANDS)
 
+def backwards(request, rng):
+    return request.replace(history=request.history[::-1])
+
+backwards.__name__ = COMMANDS
+
+@metamorphic(backwards)
+def test_named(source, followup):
+    assert same_ranking(source, followup, similarity="rbo", margin=0.5)
+
+class Minding:
+    deterministic = True
+    def recommend(self, requests):
+        late = lambda each: each.history[0].timestamp > each.history[-1].timestamp
+        return [Recommendation(tuple(sorted((c.id for c in each.candidates), reverse=late(each))[:each.k])) for each in requests]
+
 class Raising:
     name = "##vso[a]"
     def recommend(self, requests):
+        print(COMMANDS)
         raise ValueError(COMMANDS)
 
 class Stillborn:
@@ -104,6 +120,8 @@ def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("Raising", ["-vv", "-rA", "--showlocals"]),
         ("Stillborn", ["--recsys-plan"]),
+        ("Minding", ["-vv"]),
+        ("Minding", ["--recsys-list"]),
         pytest.param("Raising", ["--recsys-plan"], marks=pytest.mark.slow),
         pytest.param("Stillborn", ["-vv", "-rA", "--showlocals"], marks=pytest.mark.slow),
     ],

@@ -100,6 +100,27 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_deep_file_is_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text(deep)
+    with pytest.raises(DataError, match="not the first line of a file of questions"):
+        load(path)
+
+
+@pytest.mark.parametrize("wrong", [[], {}, None, float("nan"), 7])
+@pytest.mark.parametrize("name", ["id", "measure", "domain", "factor"])
+def test_a_name_that_is_no_text_is_refused(name: str, wrong: Any, tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    asked = question()
+    object.__setattr__(asked, name, wrong)
+    save([asked], path)
+    with pytest.raises(
+        DataError, match=rf"questions.jsonl:2: not a question: {name} .* is no text"
+    ):
+        load(path)
+
+
 def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     save((question(),), path)

@@ -81,6 +81,12 @@ def test_a_stream_that_nobody_asked_for_is_put_together(faulty: FaultServer) -> 
     assert (answer.usage, answer.model) == (Usage(7, 6), "tiny-1")
 
 
+def test_what_a_stream_said_was_written_is_not_taken_back(faulty: FaultServer) -> None:
+    later = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 1}}
+    faulty.answer = lambda _: events(*WORDS, USED, later)
+    assert asked()[0].usage == Usage(7, 6)
+
+
 def test_a_stream_that_breaks_off_is_no_answer(faulty: FaultServer) -> None:
     faulty.answer = lambda _: events(*WORDS[:-1], end="")
     assert "a stream that ends before the answer does" in str(asked()[0].error)

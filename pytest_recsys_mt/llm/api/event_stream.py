@@ -36,7 +36,10 @@ def joined(body: bytes, load: Callable[[str], Any]) -> dict[str, Any]:
             return dict(event)
         if event.get("type") in _ENDS:
             return dict(mapping(event.get("response")))
+        before = whole.get("usage")
         whole.update((name, event[name]) for name in event if event[name] is not None)
+        if _written(before) > _written(whole.get("usage")):
+            whole["usage"] = before  # what was written is not taken back
         choices = event.get("choices")
         for choice in map(mapping, choices if isinstance(choices, list) else ()):
             number = str(choice.get("index", 0))
@@ -50,6 +53,11 @@ def joined(body: bytes, load: Callable[[str], Any]) -> dict[str, Any]:
         for number, message in messages.items()
     ]
     return whole
+
+
+def _written(usage: object) -> int:
+    count = mapping(usage).get("completion_tokens")
+    return count if isinstance(count, int) else -1
 
 
 def _add(message: dict[str, Any], delta: Any) -> None:

@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import signal
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
@@ -63,6 +64,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SLOW = {
+    test: why
+    for why, tests in tomllib.loads(Path(__file__).with_name("slow.toml").read_text()).items()
+    for test in tests
+}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
 
@@ -76,7 +84,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     on_workers = set[Path]()
     for item in items:
-        if item.get_closest_marker("slow") is not None:
+        if why := SLOW.get(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=f"{why}; run it with --slow"))
+        elif item.get_closest_marker("slow") is not None:
             item.add_marker(pytest.mark.skip(reason="of the slow set; run it with --slow"))
         elif "two workers" in item.name:
             # What workers change is shown once a folder, and in tests of nothing else: each further one

@@ -39,6 +39,7 @@ class CallFact:
     at_most: float | None = 0.0  # the most it may have cost; None if there is no upper bound
     reasoning_tokens: int = 0
     cached_tokens: int = 0
+    sent: bool = True  # an attempt that was refused, or given up before, cannot have been billed
 
 
 _FIELDS = attrgetter(*(field.name for field in fields(CallFact)))
@@ -173,11 +174,12 @@ class Bill:
 def _fact(
     call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
 ) -> CallFact:
-    used = usage_of(answer) or Usage()
+    said = usage_of(answer)
+    used, sent = said or Usage(), not ("error" in answer and said == Usage())
     cut_off = is_cut_off(answer.get("finish_reason"))
     return CallFact(
         state, used.prompt_tokens, used.completion_tokens, usd, cut_off, call.again, at_most,
-        used.reasoning_tokens, used.cached_tokens,
+        used.reasoning_tokens, used.cached_tokens, sent,
     )  # fmt: skip
 
 

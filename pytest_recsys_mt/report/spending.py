@@ -104,4 +104,4 @@ def _total(costs: Iterable[float | None]) -> float | None:
 
 
 def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
-    return [fact for fact in facts if fact.state != "cached"]
+    return [fact for fact in facts if fact.state != "cached" and fact.sent]

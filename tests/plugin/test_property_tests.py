@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 from tests.plugin.conftest import record_of
 
@@ -74,7 +73,7 @@ TEST = """
 from hypothesis import given, settings
 from pytest_recsys_mt.strategies import reproducible, requests
 
-@reproducible
+@settings(reproducible, max_examples=40)
 @given(request=requests())
 def test_order_is_irrelevant(recsys, request):
     forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
@@ -100,11 +99,7 @@ def check(project: pytest.Pytester, tmp_path: Path) -> Any:
         )
         return result, record_of(out)["calls"]
 
-    profile = settings.get_current_profile_name()
-    settings.register_profile("own", deadline=None, max_examples=40)
-    settings.load_profile("own")
-    yield execute
-    settings.load_profile(profile)
+    return execute
 
 
 def shown(result: pytest.RunResult) -> str:

@@ -106,6 +106,8 @@ def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
     """Why nothing can be written at `path`, or should be; empty if it can."""
     if path.name.startswith("--"):
         return "that is an option"
+    if path.suffix == ".toml":
+        return "that is the name of a policy or of another file of settings"
     if not is_replaced(path):
         return "" if os.access(path, os.W_OK) else "it cannot be written to"
     real = os.path.realpath(path)

@@ -184,7 +184,8 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
         (("--recsys-json=a", "--recsys-html=./a"), "--recsys-html='a': it is the file of --recsys-json"),
         (("--recsys-json=a", "--junitxml=a"), "it is the file of --junitxml"),
         (("--junitxml=b.json", "--recsys-baseline=./b.json"), "it is the file of --recsys-baseline, which would be lost"),
-        (("--recsys-json=recsys.toml",), "there is a file that --recsys-json did not write"),
+        (("--recsys-json=recsys.toml",), "that is the name of a policy"),
+        (("--recsys-json=a.txt",), "there is a file that --recsys-json did not write"),
         (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
         (("--recsys-json=--recsys-html",), "that is an option; name a file to write"),
     ],
@@ -192,7 +193,7 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
 def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(
     pytester: pytest.Pytester, options: tuple[str, ...], said: str
 ) -> None:
-    for name, text in {"recsys.toml": "[gate]\n", "b.json": '{"schema": "recsys-mt/9"}'}.items():
+    for name, text in {"recsys.toml": "", "a.txt": "mine", "b.json": '{"schema": "recsys-mt/9"}'}.items():
         (pytester.path / name).write_text(text)
     before = {path.name: path.read_text() for path in pytester.path.iterdir()}
     result = pytester.runpytest_inprocess(*RUN, *options)

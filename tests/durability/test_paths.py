@@ -193,7 +193,11 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
 def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(
     pytester: pytest.Pytester, options: tuple[str, ...], said: str
 ) -> None:
-    for name, text in {"recsys.toml": "", "a.txt": "mine", "b.json": '{"schema": "recsys-mt/9"}'}.items():
+    for name, text in {
+        "recsys.toml": "",
+        "a.txt": "mine",
+        "b.json": '{"schema": "recsys-mt/9"}',
+    }.items():
         (pytester.path / name).write_text(text)
     before = {path.name: path.read_text() for path in pytester.path.iterdir()}
     result = pytester.runpytest_inprocess(*RUN, *options)

@@ -16,9 +16,8 @@ from pytest_recsys_mt.verdict import Verdict
 
 _DRAWS = 2_000
 _MANY = 400  # with more items on offer random orders agree hardly at all
-_MOST = (
-    2 / 3
-)  # more is not counted as agreement by chance: where all that is offered is listed, it would leave nothing
+_MOST = 2 / 3
+"""More is not counted as agreement by chance: where all that is offered is listed, it would leave nothing."""
 
 
 def different_ranking(

@@ -33,9 +33,8 @@ COLUMNS = 10_000
 LINE = 1 << 24
 """Most bytes of a line; a longer one would be read into memory completely, many times over."""
 _STAND_IN = "\x1f"  # the ASCII unit separator replaces `::`, as pandas' fast engine takes only one character
-_NO_NUMBER = re.compile(
-    rb"\+|_| |0(?<![0-9.-]0)[0-9]"
-)  # what numbers do not keep of a field: ``007``, ``+7``, a space
+_NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
+"""What numbers do not keep of a field: ``007``, ``+7``, a space."""
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-_PARTED = (
-    "zh",
-    "ja",
-    "ko",
-    "th",
-)  # languages whose words do not stand between spaces, or have endings
+_PARTED = ("zh", "ja", "ko", "th")
+"""Languages whose words do not stand between spaces, or have endings."""
+
 _SCRIPTS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
 """The scripts of these languages: kana, Han, Hangul, Thai."""
 

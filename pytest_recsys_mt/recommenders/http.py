@@ -28,12 +28,9 @@ EXAMPLE = "https://shop.example/api"
 
 _REASON_LENGTH = 300  # characters of an error that are kept
 
-_SPLIT = (
-    400,
-    413,
-    422,
-    500,
-)  # statuses that a server may return for a whole batch because of one request in it
+_SPLIT = (400, 413, 422, 500)
+"""Statuses that a server may return for a whole batch because of one request in it."""
+
 _OUR_HEADERS = {
     "accept", "accept-encoding", "connection", "content-length", "content-type", "host", "te", "transfer-encoding",
     "user-agent",

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.sanitize import one_line
 
-_REACH = (
-    5.0  # seconds to wait for the head node. Ray itself waits two minutes and then ends the process
-)
+_REACH = 5.0
+"""Seconds to wait for the head node. Ray itself waits two minutes and then ends the process."""
 
 
 @dataclass(frozen=True, slots=True)

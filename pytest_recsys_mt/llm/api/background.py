@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_PATIENCE = (
-    5.0  # seconds that closing waits for the thread; a longer hang ends with the interpreter
-)
+_PATIENCE = 5.0
+"""Seconds that closing waits for the thread; a longer hang ends with the interpreter."""
 
 
 class BackgroundLoop:

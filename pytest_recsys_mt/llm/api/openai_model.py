@@ -34,9 +34,8 @@ _OWN_FIELDS = frozenset(
 )  # fmt: skip
 """Fields of a request that are not for `extra_body`, since they are set here."""
 
-_UNREAD_FIELDS = frozenset(
-    ("n", "stream", "logprobs", "top_logprobs")
-)  # those that ask for what would not be read
+_UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
+"""Those that ask for what would not be read."""
 
 
 class OpenAIModel:

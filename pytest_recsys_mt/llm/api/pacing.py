@@ -24,9 +24,9 @@ _SLOWER = 2.0  # more calls at a time are tried while answers take at most this 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 """Seconds; the pause doubles from the first to the longest while an endpoint keeps refusing."""
 
-_STRANGER = (
-    5.0  # seconds to wait for an endpoint that never answered: the address is probably wrong
-)
+_STRANGER = 5.0
+"""Seconds to wait for an endpoint that never answered: the address is probably wrong."""
+
 _BELIEVED = 8
 """Number of calls in a row that are asked to wait longer than `Pace.max_wait` before this counts
 for all calls: a single one may be an error of one of many servers behind an address."""

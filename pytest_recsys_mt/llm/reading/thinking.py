@@ -19,9 +19,8 @@ square brackets may be a title (`[Reflection]`), so these count for `think` and 
 """
 
 
-_MAYBE = re.compile(
-    r"[<◁\[]|assistantfinal|\Aanalysis"
-)  # where there is none of these, there is no tag
+_MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
+"""Where there is none of these, there is no tag."""
 
 
 def without_thinking(text: str) -> str:

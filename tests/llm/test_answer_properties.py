@@ -166,10 +166,11 @@ def test_perfect_answer_gives_back_its_items_in_order(
     "unit",
     [
         "1. Heat\n", "[", "{", '{"title": ', "(", "((((", "**", "* ", "| a ", "<think>", "</think>", "<", "&amp;", "\x1b[", "\x1b]",
-        "Heat, ", "a, ", " and ", "\"", "“a", "'", "`", "1. ", "1.", "- - ", "> ", "#", "\n", " ", "x", "Heat (1995) ", "《", "---\n",
+        "Heat, ", "a, ", " and ", "\"", "“a", "'", "`", "1. ", "1.", "- - ", "> ", "#", "\n", " ", "x", "Heat (1995) ", "《", "---\n", "\u3000",
         "A B ", "Film: ", "\u202e", "１", ", The", "(1995)", "[1]", "http://", "4/5 ", "[a](b) ", "Unheard Of Words\n", "1. Shawshenk Redemtion\n",
     ],
 )  # fmt: skip
+@pytest.mark.timeout(8)  # the longest takes half a second; one that is quadratic in spaces took 20
 def test_of_a_megabyte_only_the_first_part_is_read(
     unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

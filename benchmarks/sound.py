@@ -193,6 +193,7 @@ def main() -> None:
     """Print a line per cell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--users", type=int, default=200)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
@@ -203,7 +204,7 @@ def main() -> None:
             of = functools.partial(
                 run, KINDS[kind](noise, Path(folder)), users=given.users, folder=Path(folder)
             )
-            found = list(pool.map(of, range(given.seeds)))
+            found = list(pool.map(of, range(given.first, given.first + given.seeds)))
             passed = sum(gate == "passed" for gate, _ in found)
             red = Counter(row for _, rows in found for row in rows)
             print(

@@ -6,7 +6,7 @@ template has no field for them.
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -79,7 +79,8 @@ class Template:
         recognised; and the whole line if the edits broke its number. There are none without edits,
         and if they moved lines.
         """
-        values = _values(request, newest, self.instruction)
+        ways = _values(request, newest, self.instruction)
+        values = {name: ways[name]() for _, names in self._lines for name in names}
         values |= {"item": self.thing, "items": plural(self.thing)}
         content = "\n".join(
             line.format_map(values)
@@ -213,30 +214,40 @@ def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _values(request: Request, newest: int | None, instruction: str) -> dict[str, str]:
+def _values(request: Request, newest: int | None, instruction: str) -> dict[str, Callable[[], str]]:
+    """How each field is made; a template has few of them."""
     high = _number(request.scale.high)
     titles = [_title(rating.item.label) for rating in request.history]
-    ratings = [f"{_number(rating.value)}/{high}" for rating in request.history]
-    candidates = [_title(item.label) for item in request.candidates or ()]
-    if newest is None:
-        items = [rating.item for rating in request.history] + list(request.candidates or ())
-        newest = max((item.year for item in items if item.year is not None), default=None)
+
+    def ratings() -> Iterator[str]:
+        for title, rating in zip(titles, request.history, strict=True):
+            yield f"{title} {_number(rating.value)}/{high}"
+
+    def numbered(start: int) -> str:
+        lines = enumerate(request.candidates or (), start)
+        return "".join([f"\n{i}. {_title(item.label)}" for i, item in lines])
+
+    def last() -> str:
+        items = [*(rating.item for rating in request.history), *(request.candidates or ())]
+        years = [item.year for item in items if item.year is not None]
+        return str(max(years, default="") if newest is None else newest)
+
     return {
-        "user": one_line(request.user),
-        "history": ", ".join(map(" ".join, zip(titles, ratings, strict=True))) or "none",
-        "watched": "\n".join(titles) or "none",
-        "chosen": ", ".join(titles),
-        "low": _number(request.scale.low),
-        "high": high,
-        "k": str(request.k),
-        "candidates": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates, start=1)),
-        "candidates_from_0": "".join(f"\n{i}. {title}" for i, title in enumerate(candidates)),
-        "instruction": one_line(f"{instruction} {request.instruction}".strip()),
-        "attributes": ", ".join(
+        "user": lambda: one_line(request.user),
+        "history": lambda: ", ".join(ratings()) or "none",
+        "watched": lambda: "\n".join(titles) or "none",
+        "chosen": lambda: ", ".join(titles),
+        "low": lambda: _number(request.scale.low),
+        "high": lambda: high,
+        "k": lambda: str(request.k),
+        "candidates": lambda: numbered(1),
+        "candidates_from_0": lambda: numbered(0),
+        "instruction": lambda: one_line(f"{instruction} {request.instruction}".strip()),
+        "attributes": lambda: ", ".join(
             f"{one_line(str(key))}: {one_line(_plain(value))}"
             for key, value in request.attributes.items()
         ),
-        "newest": "" if newest is None else str(newest),
+        "newest": last,
     }
 
 

@@ -51,12 +51,15 @@ class Planning:
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
         gc.freeze()  # spares the collector, which so many made-up answers call, what is imported by now
+        usual = gc.get_threshold()
+        gc.set_threshold(50_000, 20, 50)  # their requests stay, so that there is little to collect
         for item, following in zip_longest(session.items, session.items[1:]):
             self.plan.begin(item.nodeid, suite_of(item))
             with self._run.progress.doing(f"planning {item.name}"):
                 wrong = _run(item, following)
             if wrong is not None:
                 self.unplanned[item.nodeid] = _reason(wrong)
+        gc.set_threshold(*usual)
         gc.unfreeze()
         self.plan.begin()
         self._run.drifts()

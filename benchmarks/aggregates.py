@@ -2,12 +2,11 @@
 
     python benchmarks/aggregates.py [RUNS]
 
-Users are drawn with a history, twenty candidates of 120 items and one of them held out; a ranker
-recommends five. Each world is a ranker: how much it likes popular items, how well it knows the held-out
-one, and how much better or worse for users with a long history. The truth is the mean number of as many
-users over all runs. Each of the two bounds may miss in alpha of the runs; runs in which there is no number
-or no bound count as none missed. Last, effects of places of which the largest is exactly the margin: there
-every "holds" is an error.
+Users are drawn with a history, twenty candidates of 120 items and one of them held out; a ranker recommends five. Each
+world is a ranker: how much it likes popular items, how well it knows the held-out one, and how much better or worse for
+users with a long history. The truth is the mean number of as many users over all runs. Each of the two bounds may miss
+in alpha of the runs; runs in which there is no number or no bound count as none missed. Last, effects of places of
+which the largest is exactly the margin: there every "holds" is an error.
 """
 
 import os

@@ -13,8 +13,7 @@ are what a machine at rest does, and no ratio is made of them.
 * finding its pace: a new one each time, without a `concurrency`. It begins with 8 calls at a time.
 * each answer on the disk: the engine within the executor, as in a run.
 
-The number of calls should be a multiple of those in flight, as the last wave of a delay takes as long
-as a full one.
+The number of calls should be a multiple of those in flight, as the last wave of a delay takes as long as a full one.
 
 The layers are measured at no delay: planning, our scheduler, the cache, the parser; then the whole
 executor, which looks each call up, asks, and has each answer on the disk before it counts; and a

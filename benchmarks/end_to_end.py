@@ -2,9 +2,8 @@
 
     python -m benchmarks.end_to_end [--seeds 5] [-n 1]
 
-Prints Markdown: verdicts on a growing fault, and the promises of the metamorphic suite, judged on a zoo
-of sound and faulty recommenders over the embedded dataset, one run a seed. The output is the same for
-every number of processes.
+Prints Markdown: verdicts on a growing fault, and the promises of the metamorphic suite, judged on a zoo of sound and
+faulty recommenders over the embedded dataset, one run a seed. The output is the same for every number of processes.
 """
 
 import argparse

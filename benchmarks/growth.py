@@ -2,11 +2,10 @@
 
     python -m benchmarks.growth [--quick] [--rounds 3] [--curves users items tests rows]
 
-Prints Markdown. Each size is a process of its own, and the sizes take turns. Seconds are of the processor and
-MB the largest resident set, both of that process with its children; medians of the rounds. What a run costs at
-any size falls out of the exponents: they are fitted, by least squares on logarithms, to what a size takes
-more than the smallest one (1 is linear, 2 quadratic). "flat" means that the largest size takes less than a tenth
-more than the smallest.
+Prints Markdown. Each size is a process of its own, and the sizes take turns. Seconds are of the processor and MB the
+largest resident set, both of that process with its children; medians of the rounds. What a run costs at any size falls
+out of the exponents: they are fitted, by least squares on logarithms, to what a size takes more than the smallest one
+(1 is linear, 2 quadratic). "flat" means that the largest size takes less than a tenth more than the smallest.
 
 * users: all of them asked, for two relations and a policy, which asks everybody, on simulated ratings of 1,000
   items, 30 of each user.

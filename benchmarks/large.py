@@ -2,11 +2,10 @@
 
     python -m benchmarks.large FOLDER [--model itemknn] [--make-only]
 
-Makes a folder in the format of MovieLens where there is none (162,541 users, 59,047 items and 25,000,095
-ratings, whose numbers fall off by rank as those of ml-25m do), and prints processor time and peak memory:
-of reading, splitting and fitting one after the other, and of a whole run of the metamorphic suite with
-open questions to 400 users, each in a process of its own. `ask_elsewhere` is left out: it reads and fits a
-second time.
+Makes a folder in the format of MovieLens where there is none (162,541 users, 59,047 items and 25,000,095 ratings, whose
+numbers fall off by rank as those of ml-25m do), and prints processor time and peak memory: of reading, splitting and
+fitting one after the other, and of a whole run of the metamorphic suite with open questions to 400 users, each in a
+process of its own. `ask_elsewhere` is left out: it reads and fits a second time.
 """
 
 import argparse

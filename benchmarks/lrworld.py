@@ -3,12 +3,11 @@
     python -m benchmarks.lrworld [--shapes small 1m 25m] [--count 1000]
         [--yardstick ../with-mlxtend-and-pyfim/bin/python] [--limit 900]
 
-makes questions of every kind from simulated data of the shapes of MovieLens latest-small, 1M and 25M,
-each in a process of its own. Items have every attribute that a question can ask about. The exponent
-is the slope of log seconds over log interactions between one shape and the next. ``--yardstick`` names
-the interpreter of an environment that has mlxtend and pyfim, for the rules; a method that has not
-ended after ``--limit`` seconds is left out, and so is mlxtend where its table of candidates would not
-fit into the memory there is. Seconds are those of the processor, on one thread.
+makes questions of every kind from simulated data of the shapes of MovieLens latest-small, 1M and 25M, each in a process
+of its own. Items have every attribute that a question can ask about. The exponent is the slope of log seconds over log
+interactions between one shape and the next. ``--yardstick`` names the interpreter of an environment that has mlxtend
+and pyfim, for the rules; a method that has not ended after ``--limit`` seconds is left out, and so is mlxtend where its
+table of candidates would not fit into the memory there is. Seconds are those of the processor, on one thread.
 """
 
 import argparse

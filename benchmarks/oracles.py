@@ -2,12 +2,11 @@
 
     python -m benchmarks.oracles [PAIRS]
 
-One process, one thread for the linear algebra, seconds of the processor. Pairs are lists of k out of 2k
-popular items, about half of them common. The references work pair by pair, so they are timed on a prefix of
-the same pairs; on that prefix the results are compared too. Ours and the reference take turns after a round
-that does not count, and figures are medians of the rounds. Where numba is installed (it is no dependency), a
-compiled loop is shown beside, its ratio to PyPI `rbo` too.
-Last, the sign-flip test of 30 relations at once, against `scipy.stats.permutation_test` on the same.
+One process, one thread for the linear algebra, seconds of the processor. Pairs are lists of k out of 2k popular items,
+about half of them common. The references work pair by pair, so they are timed on a prefix of the same pairs; on that
+prefix the results are compared too. Ours and the reference take turns after a round that does not count, and figures
+are medians of the rounds. Where numba is installed (it is no dependency), a compiled loop is shown beside, its ratio to
+PyPI `rbo` too. Last, the sign-flip test of 30 relations at once, against `scipy.stats.permutation_test` on the same.
 """
 
 import importlib.util

@@ -6,12 +6,11 @@ the user has not seen; a recommender that knows all earlier interactions ranks t
     python benchmarks/quality.py --recsys-data=ml-1m [--recsys-model=sasrec?layers=1 ...] [--seeds 5]
         [--yardstick ../with-implicit/bin/python]
 
-HR@5 is the share of users whose item is among the first five; NDCG@5 and AUC (the share of the 19 that
-come behind it) are means over users. Intervals are of 95 %, bootstrapped over users, who keep their
-values of all seeds together. ``--yardstick`` names the interpreter of an environment where implicit
-is installed; it gets the split and gives scores, so implicit need not be installed here. The seconds of a fit are of the
-processor, and no measurement of speed: one fit a seed, in no turns. A dash stands for a network that was in
-``--models`` already.
+HR@5 is the share of users whose item is among the first five; NDCG@5 and AUC (the share of the 19 that come behind it)
+are means over users. Intervals are of 95 %, bootstrapped over users, who keep their values of all seeds together.
+``--yardstick`` names the interpreter of an environment where implicit is installed; it gets the split and gives scores,
+so implicit need not be installed here. The seconds of a fit are of the processor, and no measurement of speed: one fit
+a seed, in no turns. A dash stands for a network that was in ``--models`` already.
 """
 
 import argparse

@@ -2,11 +2,10 @@
 
     python rules_yardstick.py METHOD HISTORIES.npz RULES.npy
 
-reads what `benchmarks.lrworld` wrote, mines all rules between two items with a support and a
-confidence of `LEAST`, writes them as rows (antecedent, consequent, histories with both), sorted, and
-prints one line of JSON: seconds of the processor, and the MiB by which memory grew at its peak.
-METHOD is ``mlxtend.apriori``, ``mlxtend.fpgrowth`` or ``pyfim``; each gets its input in the form that
-it likes best, made before the clock starts.
+reads what `benchmarks.lrworld` wrote, mines all rules between two items with a support and a confidence of `LEAST`,
+writes them as rows (antecedent, consequent, histories with both), sorted, and prints one line of JSON: seconds of the
+processor, and the MiB by which memory grew at its peak. METHOD is ``mlxtend.apriori``, ``mlxtend.fpgrowth`` or
+``pyfim``; each gets its input in the form that it likes best, made before the clock starts.
 """
 
 from __future__ import annotations

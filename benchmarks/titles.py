@@ -2,11 +2,10 @@
 
     python -m benchmarks.titles [--movielens FOLDER]
 
-Prints Markdown: precision and recall on titles labelled by hand (`tests/llm/answers/hard_titles.tsv`)
-by what makes them hard. With a folder of MovieLens that has ``links.csv``, and the extra ``metadata``,
-also of all films of Wikidata as Wikidata writes them, looked up among those of MovieLens; which is
-which is known by the IMDb number, so nothing there is labelled by us. A film that either side holds
-under two numbers counts as wrong there.
+Prints Markdown: precision and recall on titles labelled by hand (`tests/llm/answers/hard_titles.tsv`) by what makes
+them hard. With a folder of MovieLens that has ``links.csv``, and the extra ``metadata``, also of all films of Wikidata
+as Wikidata writes them, looked up among those of MovieLens; which is which is known by the IMDb number, so nothing
+there is labelled by us. A film that either side holds under two numbers counts as wrong there.
 """
 
 import argparse

@@ -2,12 +2,11 @@
 
     python -m benchmarks.training [--epochs 2] [--rounds 3] [--yardstick ../with-others/bin/python ...]
 
-The data are simulated, of the size and the skew of MovieLens 1M, and the same for all; every model has
-64 dimensions, histories of 50 where it reads sequences, and one thread. ``--yardstick`` names the
-interpreter of an environment with implicit, cornac or RecTools (each is left out where it is missing;
-RecTools cannot be with implicit), and can be given more than once. Seconds are of the processor, which
-with one thread are those of a quiet machine by the clock, and on a busy one can still be compared: all
-are measured in turn, and the table has the medians of the rounds.
+The data are simulated, of the size and the skew of MovieLens 1M, and the same for all; every model has 64 dimensions,
+histories of 50 where it reads sequences, and one thread. ``--yardstick`` names the interpreter of an environment with
+implicit, cornac or RecTools (each is left out where it is missing; RecTools cannot be with implicit), and can be given
+more than once. Seconds are of the processor, which with one thread are those of a quiet machine by the clock, and on a
+busy one can still be compared: all are measured in turn, and the table has the medians of the rounds.
 
 An epoch shows every interaction once, in each of them, but for what says otherwise in its name.
 """

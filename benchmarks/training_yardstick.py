@@ -5,11 +5,10 @@
 reads what `benchmarks.training` wrote and prints one line of JSON: seconds of the processor, by
 model. A package that is not installed is left out.
 
-cornac's SASRec learns from the last place of a sequence alone, so an epoch encodes each user's
-interactions again and again, one prefix an interaction; RecTools' learns from all places at once, as
-ours does, but from each user's latest `LENGTH` interactions only. Both get a share of the users, and
-their time is multiplied. RecTools brings a package of its own by the name of implicit, which is not
-measured.
+cornac's SASRec learns from the last place of a sequence alone, so an epoch encodes each user's interactions again and
+again, one prefix an interaction; RecTools' learns from all places at once, as ours does, but from each user's latest
+`LENGTH` interactions only. Both get a share of the users, and their time is multiplied. RecTools brings a package of
+its own by the name of implicit, which is not measured.
 """
 
 from __future__ import annotations

@@ -36,11 +36,10 @@ def better_than_chance(
         details: Further details of the verdict.
 
     Returns:
-        A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds):
-        ``holds`` if the lower bound is above the threshold, ``violated`` if the upper one is not;
-        ``inconclusive`` if more answers were missed than the run allows (`Context.missed_limit`). Its
-        `per_user` has 1 for each question with a right answer and 0 for each other one. Its details
-        contain a ``dimension`` with Wilson's 95 % interval.
+        A verdict with `metric`, `value`, `threshold` and `interval` (the exact one-sided bounds): ``holds`` if the
+        lower bound is above the threshold, ``violated`` if the upper one is not; ``inconclusive`` if more answers were
+        missed than the run allows (`Context.missed_limit`). Its `per_user` has 1 for each question with a right answer
+        and 0 for each other one. Its details contain a ``dimension`` with Wilson's 95 % interval.
     """
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:

@@ -33,10 +33,9 @@ def accuracy_kept(
         assert accuracy_kept(replies.choices, changed.choices, recsys.context, margin=0.05)
 
     Returns:
-        A verdict whose `estimate` is the mean loss (source minus follow-up, a right answer counts 1):
-        ``holds`` if its upper bound is within the margin, ``violated`` if its lower one is not. The
-        ``figures`` give both accuracies, the share of questions answered differently, and the change
-        relative to the accuracy of the source.
+        A verdict whose `estimate` is the mean loss (source minus follow-up, a right answer counts 1): ``holds`` if its
+        upper bound is within the margin, ``violated`` if its lower one is not. The ``figures`` give both accuracies,
+        the share of questions answered differently, and the change relative to the accuracy of the source.
     """
     finite("accuracy_kept", "margin", margin)
     pairs = paired("accuracy_kept", source, followup)
@@ -95,10 +94,9 @@ def same_choices(
         assert same_choices(replies.choices, [changed.choices], recsys.context, limit=0.1)
 
     Returns:
-        A verdict whose `value` is that share among the questions of which all choices were read, with exact
-        bounds. The ``figures`` give the
-        accuracies in percent, their mean and their variance (over the forms without the source, divisor
-        n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
+        A verdict whose `value` is that share among the questions of which all choices were read, with exact bounds. The
+        ``figures`` give the accuracies in percent, their mean and their variance (over the forms without the source,
+        divisor n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
         examples show questions whose answer changed.
     """
     not_negative("same_choices", "limit", limit)

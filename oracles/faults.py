@@ -39,8 +39,7 @@ def no_repeats(
             unbiased, and the verdict tells pass^1 and pass^k. By default k is n.
 
     Returns:
-        ``holds`` if the share of users with the fault in any answer is below the margin, ``violated`` if it
-        is above.
+        ``holds`` if the share of users with the fault in any answer is below the margin, ``violated`` if it is above.
     """
     repeats = lambda answer, asked, offer: len(set(answer.items)) < len(answer.items)
     return _judge("no_repeats", answers, margin, slices, k, repeats, "an item named twice")

@@ -34,12 +34,11 @@ def monotone(
     An example is a series of histories of 0, 1, 2, 5, ... items: from each length to the next, the mean
     score may fall by at most the margin. Each step is a paired comparison of the same users.
 
-    Errors: ``holds`` means that *every* step loses less than the margin, at error rate alpha. The joint
-    claim needs no correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated``
-    means that *some* step loses more. The bets on all steps share the capital, so a series in which no step
-    loses more is reported as violated with probability at most alpha. For aggregates and slices, or if
-    follow-ups failed, answers could not be read, or a step does not apply to some users, the p-values of m steps are
-    multiplied by m instead (Bonferroni).
+    Errors: ``holds`` means that *every* step loses less than the margin, at error rate alpha. The joint claim needs no
+    correction (intersection-union test, Berger 1982, Technometrics 24(4)). ``violated`` means that *some* step loses
+    more. The bets on all steps share the capital, so a series in which no step loses more is reported as violated with
+    probability at most alpha. For aggregates and slices, or if follow-ups failed, answers could not be read, or a step
+    does not apply to some users, the p-values of m steps are multiplied by m instead (Bonferroni).
 
     Example:
         assert monotone([recsys.using(history=n).run() for n in (2, 5, 10)], "ndcg@5", margin=0.02)

@@ -34,12 +34,11 @@ def no_position_bias(
         assert no_position_bias(recsys.run(), "hit@5", groups=2, margin=0.1)
 
     Returns:
-        A verdict with the largest effect, the bounds of all groups' effects, and the p-value of
-        `position_test`. ``holds`` if every group's effect is within the margin (two one-sided tests
-        with approximate bounds, at alpha over the number of groups). ``violated`` if it is not, the
-        exact permutation test rejects at alpha, and the largest effect is beyond the margin. So if
-        places do not matter, the verdict is ``violated`` with probability at most alpha. Users without
-        a held-out item among their candidates are not applicable.
+        A verdict with the largest effect, the bounds of all groups' effects, and the p-value of `position_test`.
+        ``holds`` if every group's effect is within the margin (two one-sided tests with approximate bounds, at alpha
+        over the number of groups). ``violated`` if it is not, the exact permutation test rejects at alpha, and the
+        largest effect is beyond the margin. So if places do not matter, the verdict is ``violated`` with probability at
+        most alpha. Users without a held-out item among their candidates are not applicable.
     """
     named = metric_named(metric)
     oracle = f"no_position_bias:{named.name}"

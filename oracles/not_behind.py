@@ -40,10 +40,9 @@ def not_behind(
         alpha: Error rate of the two-sided paired test over users; see `paired_difference`.
 
     Returns:
-        ``violated`` if ours is lower and the test rejects, ``holds`` if ours is higher and the test
-        rejects, ``inconclusive`` otherwise. The details give both means and their spread over
-        initialisations. ``not-applicable`` if fewer than two users have scores on all sides; see
-        `incomplete` for sides that lack users.
+        ``violated`` if ours is lower and the test rejects, ``holds`` if ours is higher and the test rejects,
+        ``inconclusive`` otherwise. The details give both means and their spread over initialisations.
+        ``not-applicable`` if fewer than two users have scores on all sides; see `incomplete` for sides that lack users.
     """
     named = score_named(score)
     oracle = f"not_behind:{named.name}"
@@ -106,10 +105,9 @@ def ahead_when_cold(
         assert ahead_when_cold(ours, other, "ndcg@5")
 
     Returns:
-        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest shared length,
-        ``violated`` if it is only that length, ``inconclusive`` otherwise. The details give both curves
-        and the crossing point. ``not-applicable`` if fewer than two users have scores on all sides; see
-        `incomplete` for sides that lack users.
+        ``holds`` if the 95 % interval of the `crossing_point` lies beyond the shortest shared length, ``violated`` if
+        it is only that length, ``inconclusive`` otherwise. The details give both curves and the crossing point.
+        ``not-applicable`` if fewer than two users have scores on all sides; see `incomplete` for sides that lack users.
     """
     named = score_named(score)
     oracle = f"ahead_when_cold:{named.name}"

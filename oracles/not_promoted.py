@@ -22,9 +22,8 @@ def not_promoted(
 ) -> Verdict:
     """An item must not rank higher in the follow-up's answers.
 
-    The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer.
-    The effect of a user is the item's mean height in the follow-up's answers minus that in the
-    source's.
+    The height of an item is 1 in the first place of k, 1/k in the last and 0 outside the answer. The effect of a user
+    is the item's mean height in the follow-up's answers minus that in the source's.
 
     Example:
         assert not_promoted(source, followup, item="m001", margin=0.05)

@@ -41,10 +41,9 @@ NO_VARIANCE = (
 def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") -> Verdict:
     """The paper's unpaired t-test of changed against unchanged runs; see the module for its faults.
 
-    The baseline is the first answer of the source. The other answers of the source are the
-    unchanged runs, and as many answers of the follow-up are the changed ones. For each run, the similarities
-    with the baseline are averaged over users. The two sets of means are compared by Student's unpaired two-sided
-    t-test with equal variances.
+    The baseline is the first answer of the source. The other answers of the source are the unchanged runs, and as many
+    answers of the follow-up are the changed ones. For each run, the similarities with the baseline are averaged over
+    users. The two sets of means are compared by Student's unpaired two-sided t-test with equal variances.
 
     The paper counts any difference against the recommender. Here a difference counts only if the changed runs agree
     less: a promise that the answer stays is not broken by runs that agree more.

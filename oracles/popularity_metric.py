@@ -75,9 +75,8 @@ def check_popularity_metric(
         >>> check_popularity_metric(popularity_lift, desiderata=["zero centred", "monotone"])
 
     Args:
-        metric: From two sequences of numbers above 0 to a number, ``metric(recommended, consumed)``: how popular
-            each recommended item is, and each item that the user chose. NaN where it is undefined; such
-            lists show nothing.
+        metric: From two sequences of numbers above 0 to a number, ``metric(recommended, consumed)``: how popular each
+            recommended item is, and each item that the user chose. NaN where it is undefined; such lists show nothing.
         desiderata: Those that count, keys of `DESIDERATA`.
         drawn: How many lists to draw for each.
         seed: Of the search.

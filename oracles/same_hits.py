@@ -26,10 +26,9 @@ def same_hits(
 ) -> Verdict:
     """The hit rate must neither fall nor rise by more than the margin.
 
-    The effect of a user is the share of source answers that hit minus that of follow-up answers. Two
-    one-sided tests (Schuirmann 1987) show that its mean lies within the margin. The verdict's note
-    also gives the exact test of McNemar 1947 on the users' first answers, which tests for any
-    difference at all.
+    The effect of a user is the share of source answers that hit minus that of follow-up answers. Two one-sided tests
+    (Schuirmann 1987) show that its mean lies within the margin. The verdict's note also gives the exact test of McNemar
+    1947 on the users' first answers, which tests for any difference at all.
 
     Arguments are those of `same_ranking`, but `margin` is how much the hit rate may change, and `k` in how many places a
     held-out item counts as a hit; None counts all requested places.

@@ -31,8 +31,7 @@ def same_ranking(
     Args:
         source: Answers to the original requests.
         followup: Answers to the transformed ones.
-        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or
-            ``average_overlap``.
+        similarity: ``rbo``, ``kendall``, ``fagin``, ``overlap``, ``jaccard`` or ``average_overlap``.
         margin: How much agreement the mean user may lose, in (0, 1).
         slices: How to divide the users into groups that must keep the promise too: ``activity``, ``genre``,
             ``ratings``, ``taste``, the name of an attribute of users, or a function from a user's request to

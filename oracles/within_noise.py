@@ -35,12 +35,11 @@ def within_noise(
 ) -> Verdict:
     """The follow-up must agree with the source as much as the source agrees with itself.
 
-    Use it for changes that may make answers vary less: a lower temperature, a longer history, a clearer
-    prompt. `same_ranking` reports such changes too, because its effect is also positive if two
-    distributions of answers differ only in their spread. Here the effect of a user is ``B - M``: the mean
-    agreement of the source's replicates with each other, minus that of source and follow-up. With the `noise` of the
-    ``followup``, B is the follow-up's agreement with itself, which allows a more variable one. The other arguments are
-    those of `same_ranking`.
+    Use it for changes that may make answers vary less: a lower temperature, a longer history, a clearer prompt.
+    `same_ranking` reports such changes too, because its effect is also positive if two distributions of answers differ
+    only in their spread. Here the effect of a user is ``B - M``: the mean agreement of the source's replicates with
+    each other, minus that of source and follow-up. With the `noise` of the ``followup``, B is the follow-up's agreement
+    with itself, which allows a more variable one. The other arguments are those of `same_ranking`.
 
     Its mean is 0 if both answers come from one distribution. In the Euclidean space in which
     `similarity.METRICS` are squared distances, it is the squared distance of the two centres minus the

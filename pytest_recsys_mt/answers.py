@@ -1,7 +1,6 @@
 """What an oracle receives: the answers of every user, as plain data.
 
-Oracles see only plain data (requests, recommendations, the declared error rates), so judging can
-never call a model.
+Oracles see only plain data (requests, recommendations, the declared error rates), so judging can never call a model.
 """
 
 from __future__ import annotations
@@ -68,9 +67,8 @@ class Unread:
 
     Attributes:
         aspect: What; see `requests.Aspect`.
-        shown: How this is known, as plain data: the ``relation`` that changes it, what is ``measures``,
-            and the limit that it is ``below``, over so many ``users``. Only ``declared`` if the
-            recommender says so itself.
+        shown: How this is known, as plain data: the ``relation`` that changes it, what is ``measures``, and the limit
+            that it is ``below``, over so many ``users``. Only ``declared`` if the recommender says so itself.
     """
 
     aspect: str

@@ -244,6 +244,10 @@ def _reports(groups: Any) -> None:
         _argument("-o", "--output", type=Path, default=Path("view.html"), metavar="FILE", help="where the page goes (default: view.html)"),
         _argument("--serve", action="store_true", help="show the page on this machine alone, until Ctrl-C, and write no file"),
     )  # fmt: skip
+    _tables(groups)
+
+
+def _tables(groups: Any) -> None:
     _command(
         groups, "leaderboard", _leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",

@@ -30,11 +30,9 @@ class Design:
         prompt: The template for text models if ``--recsys-prompt`` names none; None is `PROMPT`.
         training_history: Latest interactions of each user that a recommender is fitted to; None is
             all that are not held out. Text models are not fitted.
-        initialisation: Number of the seed that a recommender is fitted with, from 0. Text models
-            are not fitted.
-        refits: Whether each replicate is answered by a fit of its own, with another seed. The
-            spread of the seeds is then a part of the noise. A test of a relation on training data
-            has it by itself.
+        initialisation: Number of the seed that a recommender is fitted with, from 0. Text models are not fitted.
+        refits: Whether each replicate is answered by a fit of its own, with another seed. The spread of the seeds is
+            then a part of the noise. A test of a relation on training data has it by itself.
         trained_on: The relation on training data after which the recommender is fitted; set by
             ``recsys.run(relation)``.
         fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth of the interactions

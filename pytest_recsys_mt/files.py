@@ -53,8 +53,7 @@ _NOT_FOR_FILES = re.compile("/(?:dev/(?!shm/)|proc/|sys/)")  # /dev/shm holds fi
 def written_whole(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     """A stream that replaces the file at `path` if the block succeeds; else nothing changes.
 
-    Only the owner can read the file unless `mode` says otherwise: most of these files hold users'
-    profiles.
+    Only the owner can read the file unless `mode` says otherwise: most of these files hold users' profiles.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -104,8 +104,7 @@ class Item:
         id: Unique in its catalogue.
         title: As people write it, without the year.
         year: Year of release, if known.
-        attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of strings),
-            ``logline``, an image.
+        attributes: Anything else: ``genres``, ``directors``, ``cast`` (tuples of strings), ``logline``, an image.
     """
 
     id: str
@@ -196,12 +195,10 @@ class Request:
         k: Number of items to answer with.
         instruction: An additional sentence for recommenders that read text.
         edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
-        replicate: The number of this call. The runner sets it; a stochastic recommender may draw
-            its seed from it.
+        replicate: The number of this call. The runner sets it; a stochastic recommender may draw its seed from it.
         attributes: Facts about the user (age, occupation); empty by default.
-        seen: Ids of items that the user has and `history` does not show, sorted; empty if there are
-            candidates. An answer should name none of them: such an entry is not a valid
-            recommendation. Text models do not see them.
+        seen: Ids of items that the user has and `history` does not show, sorted; empty if there are candidates. An
+            answer should name none of them: such an entry is not a valid recommendation. Text models do not see them.
     """
 
     user: str
@@ -520,14 +517,12 @@ class Completion:
 class Recommender(Protocol):
     """Anything that answers requests, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache
-    key; without it answers are stored for one run only), ``fit(dataset, seed)`` (called once before
-    the first request), ``reads_text: bool`` (False; True if it uses `instruction` and `edits`),
-    ``ignores: Collection[Aspect]`` (empty; the parts of a request that it does not read).
-    ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is rated,
-    ``("recency",)`` if the latest items count most).
-    For a request that it cannot serve (no candidates, if it ranks candidates) it raises
-    `NotApplicable`; any other exception is a failed call of that request.
+    Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache key; without it
+    answers are stored for one run only), ``fit(dataset, seed)`` (called once before the first request), ``reads_text:
+    bool`` (False; True if it uses `instruction` and `edits`), ``ignores: Collection[Aspect]`` (empty; the parts of a
+    request that it does not read). ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
+    rated, ``("recency",)`` if the latest items count most). For a request that it cannot serve (no candidates, if it
+    ranks candidates) it raises `NotApplicable`; any other exception is a failed call of that request.
     """
 
     def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:
@@ -539,10 +534,9 @@ class Recommender(Protocol):
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``scores_choices: bool`` (False;
-    True if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees
-    `Message.images`); ``lists_as_json: bool`` (False; True if recommendations are to be asked of it
-    as JSON).
+    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``scores_choices: bool`` (False; True
+    if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees `Message.images`); ``lists_as_json:
+    bool`` (False; True if recommendations are to be asked of it as JSON).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

@@ -61,8 +61,7 @@ def split(spec: str) -> tuple[str, dict[str, str]]:
 def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The parameters ``name.KEY=VALUE`` as one mapping, and the other parameters.
 
-    Each further dot of a key makes a mapping in the mapping. A value is JSON if it can be read as
-    such, else text.
+    Each further dot of a key makes a mapping in the mapping. A value is JSON if it can be read as such, else text.
     """
     found: dict[str, Any] = {}
     others = {key: text for key, text in given.items() if not key.startswith(f"{name}.")}

@@ -1,18 +1,14 @@
 """Hypothesis strategies: requests, profiles and transformations for property tests of a recommender.
 
-    from hypothesis import given
-    from pytest_recsys_mt.strategies import reproducible, requests
+    from hypothesis import given from pytest_recsys_mt.strategies import reproducible, requests
 
-    @reproducible
-    @given(request=requests())
-    def test_the_order_of_the_history_is_irrelevant(recsys, request):
+    @reproducible @given(request=requests()) def test_the_order_of_the_history_is_irrelevant(recsys, request):
         forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
         assert forwards.items == backwards.items
 
-`recsys.ask` uses the cache, so an example has the same outcome on every try. A failing request
-shrinks to few history items, low ratings and few candidates, even if the recommender is stochastic.
-A claim that holds only for the mean user is not a property of every request: leave it to
-`@metamorphic` and a verdict.
+`recsys.ask` uses the cache, so an example has the same outcome on every try. A failing request shrinks to few history
+items, low ratings and few candidates, even if the recommender is stochastic. A claim that holds only for the mean user
+is not a property of every request: leave it to `@metamorphic` and a verdict.
 """
 
 from __future__ import annotations
@@ -50,11 +46,10 @@ reproducible = settings(
 )
 """Settings for property tests that use `recsys`, as a decorator above `@given`.
 
-The examples are the same in every run, so a second run finds all answers in the cache. Examples
-have no time limit, because the first ones pay for training and for the calls. One `recsys` serves
-all examples of a test; no example changes it, so Hypothesis's warning about this is off. A failing
-example is shrunk, and not examined further. Change more with
-``settings(reproducible, max_examples=20)``.
+The examples are the same in every run, so a second run finds all answers in the cache. Examples have no time limit,
+because the first ones pay for training and for the calls. One `recsys` serves all examples of a test; no example
+changes it, so Hypothesis's warning about this is off. A failing example is shrunk, and not examined further. Change
+more with ``settings(reproducible, max_examples=20)``.
 """
 
 

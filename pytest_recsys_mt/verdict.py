@@ -40,10 +40,9 @@ TOO_FEW_FITS = "these fits are too few to show it, even if it is kept"
 class Example:
     """One user's two answers in readable form, and how far they agree (0 to 1).
 
-    `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and
-    `followup_kinds` say for each place whether the item was offered (`requests.EntryKind`); they
-    are empty if all items of a side were offered. `source_asked` and `followup_asked` are the
-    requests and the whole answers (`answers.Shown`), if known.
+    `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and `followup_kinds` say for
+    each place whether the item was offered (`requests.EntryKind`); they are empty if all items of a side were offered.
+    `source_asked` and `followup_asked` are the requests and the whole answers (`answers.Shown`), if known.
     """
 
     user: str
@@ -64,8 +63,7 @@ class Slice:
     Attributes:
         slicing: What divides the users, ``genre``; empty for all users.
         value: The group, ``Horror``.
-        status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed; corrected for the number
-            of groups.
+        status: ``violated``, ``holds``, or ``inconclusive`` if nothing is claimed; corrected for the number of groups.
         users: Users scored.
         estimate: Their mean effect; None if no user was scored.
         interval: Its bounds; of a group, corrected for the number of groups.
@@ -252,12 +250,10 @@ def dimension(verdict: Verdict, name: str, *, best: Literal["high", "low"] = "hi
     Args:
         verdict: The verdict of a benchmark task (its value counts) or of a promise (its effect).
         name: Name of the dimension.
-        best: Where the best value is: at 1, or at 0; then the dimension is 1 minus its absolute
-            value.
+        best: Where the best value is: at 1, or at 0; then the dimension is 1 minus its absolute value.
 
     Returns:
-        The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged if it has no
-        number.
+        The verdict with ``details["dimension"]``, in [0, 1] where 1 is best; unchanged if it has no number.
 
     Raises:
         TypeError: If it is no verdict.

@@ -1,9 +1,8 @@
 """One item of the history moved to its end, as if the user had just chosen it.
 
-The item is not the latest, and the one that says most: the product of how many items follow it and of the number
-of its neighbours among the offered items is the largest. If the history has times, the item gets the
-time of the latest, so that the history stays in order.
-`pytest_recsys_mt.oracles.neighbours_raised` judges what becomes of the neighbours.
+The item is not the latest, and the one that says most: the product of how many items follow it and of the number of its
+neighbours among the offered items is the largest. If the history has times, the item gets the time of the latest, so
+that the history stays in order. `pytest_recsys_mt.oracles.neighbours_raised` judges what becomes of the neighbours.
 
 This is for recommenders that promise recency (`promises = ("recency",)`): for any other, the order of the
 history must change nothing (`reorder_history`).

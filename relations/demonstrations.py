@@ -30,10 +30,9 @@ def demonstrations(n: int) -> Transformation:
     has this demonstration.
 
     Source:
-        "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for
-        Sequential Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of
-        https://arxiv.org/abs/2411.00331. There, embeddings find the nearest users. The
-        sentences are our own.
+        "The Whole is Better than the Sum: Using Aggregated Demonstrations in In-Context Learning for Sequential
+        Recommendation", https://arxiv.org/abs/2403.10135, one of the strategies of https://arxiv.org/abs/2411.00331.
+        There, embeddings find the nearest users. The sentences are our own.
 
     Example:
         >>> mine, theirs = (Rating(Item("a"), 5),), tuple(Rating(Item(x), 4) for x in "abc")

@@ -6,8 +6,7 @@ sentences, so one sentence is added in front that restates the task and asks for
 template gives a different prompt for the same task.
 
 Source:
-    This project; paraphrasing as a relation for language models is in METAL,
-    https://arxiv.org/abs/2312.06056.
+    This project; paraphrasing as a relation for language models is in METAL, https://arxiv.org/abs/2312.06056.
 
 Example:
     >>> ParaphraseTask(0)("Act as a recommender system for one user and make recommendations.")

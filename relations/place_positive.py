@@ -13,9 +13,8 @@ from pytest_recsys_mt.requests import Request, World
 def place_positive(position: int) -> Transformation:
     """Move the held-out item to `position`, counted from 1, among the candidates; all others keep their order.
 
-    Nothing else in the prompt changes, so only the place can change the accuracy. A request whose item
-    already stands there is sent unchanged. If such users were left out, each place would be tested on
-    different users.
+    Nothing else in the prompt changes, so only the place can change the accuracy. A request whose item already stands
+    there is sent unchanged. If such users were left out, each place would be tested on different users.
 
     It is not applicable without candidates, with fewer candidates than `position`, or unless exactly one candidate
     is held out.

@@ -47,10 +47,9 @@ def random_words(words: Sequence[str] = FRUIT, rate: float = PAPER_RATE) -> Tran
     It is not applicable to recommenders that read no text.
 
     Source:
-        MR4 in Table 1 of https://arxiv.org/abs/2411.12121, with its four fruit as default words.
-        Its example inserts 10 of them into 52 gaps, a rate of 0.19, which is the default rate. The
-        printed follow-up also has "one movie per line and don't give any explanation". This is a
-        second change, so it is left out here.
+        MR4 in Table 1 of https://arxiv.org/abs/2411.12121, with its four fruit as default words. Its example inserts 10
+        of them into 52 gaps, a rate of 0.19, which is the default rate. The printed follow-up also has "one movie per
+        line and don't give any explanation". This is a second change, so it is left out here.
 
     Example:
         >>> RandomWords(("banana", "pear"), rate=0.4, seed=1)("The user 509 likes these films")

@@ -74,15 +74,13 @@ class Transformation:
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
             same request, asked twice, a relation.
-        may_keep: Whether an unchanged request is a valid follow-up. If not, the relation is not
-            applicable to it.
+        may_keep: Whether an unchanged request is a valid follow-up. If not, the relation is not applicable to it.
         asked: How the follow-up is sent; see `Asked`.
         before: Makes from the follow-up another request, which is sent right before it. Its answer
             is discarded. Only for follow-ups that are sent alone.
-        training: Changes the data that the recommender is fitted to, ``(dataset, rng) -> dataset``,
-            once for all users. Both sides are then answered by fits with other seeds, see
-            `pytest_recsys_mt.design.Design.refits`. It raises `NotApplicable` for data that it
-            cannot change.
+        training: Changes the data that the recommender is fitted to, ``(dataset, rng) -> dataset``, once for all users.
+            Both sides are then answered by fits with other seeds, see `pytest_recsys_mt.design.Design.refits`. It
+            raises `NotApplicable` for data that it cannot change.
         may_refuse: Whether a `fit` that raises keeps the promise too: the data are not valid.
         aspect: What a recommender must read for the promise to say anything; see `requests.Aspect`. It follows
             from `changes` unless it is given; see `aspect_of`. Of a relation with `promises_change`, it is what changes as

@@ -97,8 +97,7 @@ class FirstCandidatesFirst(Sound):
     """Prefers candidates that stand early in the request.
 
     Args:
-        strength: How much better the first is taken to be than the last, in standard deviations of
-            the utility.
+        strength: How much better the first is taken to be than the last, in standard deviations of the utility.
     """
 
     def __init__(self, strength: float, temperature: float = 0.3) -> None:

@@ -31,8 +31,7 @@ class Aggregate:
 
     Attributes:
         name: As reports print it.
-        of: Returns the number, from each user's request and one of the answers; None if it is
-            undefined.
+        of: Returns the number, from each user's request and one of the answers; None if it is undefined.
         span: The smallest and the largest possible number.
         undefined: When it is undefined, in words that follow "is undefined".
         without_each: Returns the number without the first user, without the second and so on, if

@@ -1,9 +1,8 @@
 """Demographic parity difference (DPD): are active and inactive users served equally well?
 
 Source:
-    Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are
-    inactive, as in the paper's code. Verdicts use the histories in the requests, so DPD is undefined if
-    these were cut to one length.
+    Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are inactive, as in
+    the paper's code. Verdicts use the histories in the requests, so DPD is undefined if these were cut to one length.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 It differs from `gini`, the inequality of popularity inside one list.
 
 Source:
-    Equation 20 of https://arxiv.org/abs/2411.00331. The universe is all items offered to any user,
-    including items that are never recommended. The paper's code integrates a Lorenz curve that
-    starts at the first recommended item and leaves all others out: 0.275 for [1, 2, 3, 4], and 1
-    for a single item.
+    Equation 20 of https://arxiv.org/abs/2411.00331. The universe is all items offered to any user, including items that
+    are never recommended. The paper's code integrates a Lorenz curve that starts at the first recommended item and
+    leaves all others out: 0.275 for [1, 2, 3, 4], and 1 for a single item.
 """
 
 from __future__ import annotations

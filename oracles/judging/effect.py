@@ -126,12 +126,11 @@ Measure = Callable[[Lists, Lists, Similarity], Moved]
 def beyond_noise(source: Lists, followup: Lists, similarity: Similarity) -> Moved:
     """The noise floor minus the agreement of source and follow-up.
 
-    ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of the source and of
-    the follow-up, and M is the mean similarity between source and follow-up. The mean of D is half the
-    squared energy distance of the two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan.
-    Inference 143). It is 0 if the distributions are equal. For the `similarity.METRICS` it is never
-    negative, and positive if the similarity can see a difference, even if one side only varies less. For
-    Kendall and Fagin it may be 0 or less although the distributions differ.
+    ``D = (B + B') / 2 - M``. B and B' are the mean similarities between replicates of the source and of the follow-up,
+    and M is the mean similarity between source and follow-up. The mean of D is half the squared energy distance of the
+    two distributions of answers (Szekely and Rizzo 2013, J. Stat. Plan. Inference 143). It is 0 if the distributions
+    are equal. For the `similarity.METRICS` it is never negative, and positive if the similarity can see a difference,
+    even if one side only varies less. For Kendall and Fagin it may be 0 or less although the distributions differ.
     """
     floor = agreement_within(source, similarity) / 2 + agreement_within(followup, similarity) / 2
     agreement = agreement_between(source, followup, similarity)

@@ -1,9 +1,8 @@
 """Compliance: whether an answer has the demanded format.
 
 Source:
-    The compliance rate of https://arxiv.org/abs/2411.00331: one minus the share of replies with an
-    invalid format or a wrong length. The paper asks again until a reply complies; here, each answer
-    counts once.
+    The compliance rate of https://arxiv.org/abs/2411.00331: one minus the share of replies with an invalid format or a
+    wrong length. The paper asks again until a reply complies; here, each answer counts once.
 """
 
 from functools import partial

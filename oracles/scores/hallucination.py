@@ -5,8 +5,7 @@ Source:
     but the text and the optimum of 0 mean "not in the catalogue". The paper's tables fit K = 5, but its
     code averages the whole list of 10, so the depth is always explicit here.
 
-An item of the history, or a catalogue item that was not offered, is not a hallucination: see
-`out_of_candidate`.
+An item of the history, or a catalogue item that was not offered, is not a hallucination: see `out_of_candidate`.
 """
 
 from collections.abc import Sequence

@@ -14,9 +14,8 @@ def log_popularity_difference(
 ) -> float:
     """Mean ln popularity of the recommended items minus that of the consumed ones.
 
-    It does not depend on the unit of popularity: multiplying all scores by a constant does not change it
-    (except with ``zero="plus-one"``). The paper does not print the base of the logarithm; its values fit
-    the natural one.
+    It does not depend on the unit of popularity: multiplying all scores by a constant does not change it (except with
+    ``zero="plus-one"``). The paper does not print the base of the logarithm; its values fit the natural one.
 
     Source:
         Equation 2 of https://arxiv.org/abs/2406.01285.

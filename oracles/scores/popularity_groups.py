@@ -1,9 +1,8 @@
 """The catalogue ordered by popularity, and divided into groups by popularity.
 
-Ranks are by training interactions, and ties are broken by item id. So the division is unique and includes
-items without any interaction. The code of https://arxiv.org/abs/2411.00331 divides by quantiles of
-popularity *values* instead, where items that tie with a quantile fall on one side of it, and those without
-interactions belong to no group.
+Ranks are by training interactions, and ties are broken by item id. So the division is unique and includes items without
+any interaction. The code of https://arxiv.org/abs/2411.00331 divides by quantiles of popularity *values* instead, where
+items that tie with a quantile fall on one side of it, and those without interactions belong to no group.
 """
 
 from collections.abc import Callable, Mapping
@@ -86,9 +85,8 @@ def long_tail(
     Args:
         popularity: Interactions by item id.
         share: In (0, 1); 0.8 after the Pareto principle.
-        threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the
-            items with fewer interactions than the quantile of the counts above 0, but no items
-            without interactions.
+        threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the items with fewer
+            interactions than the quantile of the counts above 0, but no items without interactions.
     """
     if not 0 < share < 1 or threshold not in ("rank", "value"):
         raise OracleError(

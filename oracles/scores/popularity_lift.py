@@ -12,13 +12,11 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import against_past, extr
 def popularity_lift(recommended: ArrayLike, consumed: ArrayLike, *, zero: Zero = "error") -> float:
     """Mean popularity of the recommended items divided by that of the consumed ones, minus 1.
 
-    A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can
-    dominate it. Use `log_popularity_difference` to compare systems. Arguments are those of
-    `log_popularity_difference`.
+    A mean of heavy-tailed scores does not become stable with more data: a single blockbuster can dominate it. Use
+    `log_popularity_difference` to compare systems. Arguments are those of `log_popularity_difference`.
 
     Source:
-        Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of
-        https://arxiv.org/abs/2406.01285.
+        Abdollahpouri et al. (2020) with all users as one group, as in equation 1 of https://arxiv.org/abs/2406.01285.
 
     Example:
         >>> round(popularity_lift(recommended=[90, 80], consumed=[90, 5]), 2)

@@ -35,9 +35,8 @@ def popularity_rank_correlation(
         popularity: Of every item in both lists, by id.
 
     Returns:
-        From -1 (the most popular first) to 1. None if fewer than two items are in both lists or all of
-        them are equally popular. So it says nothing about a recommender that never repeats the
-        history, as most recommenders must not.
+        From -1 (the most popular first) to 1. None if fewer than two items are in both lists or all of them are equally
+        popular. So it says nothing about a recommender that never repeats the history, as most recommenders must not.
     """
     if len(set(recommended)) != len(recommended):
         raise OracleError(

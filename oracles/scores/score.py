@@ -47,8 +47,7 @@ class Score:
         span: The smallest and the largest possible score: a pair for all users, a function of the context, or a
             function of a user without answers and the context. The last is called for all users of the data, asked or
             not, since a verdict is about them.
-        silent: Whether an empty answer also has this score. If not, users whose answers are all empty
-            are errors.
+        silent: Whether an empty answer also has this score. If not, users whose answers are all empty are errors.
         unread: Whether an answer of which nothing could be read has this score too, since it is about the form. If
             not, such users count against every claim.
     """

@@ -36,8 +36,7 @@ def self_information(
         places: The paper's K: ``paper`` divides by it instead of by the number of items.
 
     Returns:
-        From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item
-        is left.
+        From 0 (all users have the items) to ``log2(users)``, one more with ``cap``; None if no item is left.
     """
     one_of("self_information", "unseen", unseen, get_args(Unseen))
     if users < 1 or any(not 0 <= count <= users for count in counts):

@@ -68,8 +68,7 @@ def placed_bradley_terry(
         ([0.65, -0.65], 0.9)
 
     Args:
-        first: How often the player of the row, shown first, beat the player of the column, ties as
-            halves, ``(m, m)``.
+        first: How often the player of the row, shown first, beat the player of the column, ties as halves, ``(m, m)``.
         second: How often the player of the row, shown second, beat the player of the column.
         prior: Number of ties added to each pair that met, half in each order.
         names: As in `bradley_terry`.

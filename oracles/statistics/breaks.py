@@ -1,11 +1,10 @@
 """When a series of nights breaks a promise: bets that start on every night on which the break may begin.
 
-One bettor who has lost for 30 good nights needs many bad ones to win that back. So a part of the capital (1
-in total) starts on each night. From then on it is multiplied, user by user, by ``1 + b (x - m)`` as in
-`betting`, but with a stake b that is fixed for the night. While every night keeps the promise, each part and so
-their sum is a nonnegative supermartingale from night to night. By Ville's inequality, the probability that it *ever*
-reaches 1/alpha is at most alpha, in a series of any length, if users answer independently of each other, given the
-nights before.
+One bettor who has lost for 30 good nights needs many bad ones to win that back. So a part of the capital (1 in total)
+starts on each night. From then on it is multiplied, user by user, by ``1 + b (x - m)`` as in `betting`, but with a
+stake b that is fixed for the night. While every night keeps the promise, each part and so their sum is a nonnegative
+supermartingale from night to night. By Ville's inequality, the probability that it *ever* reaches 1/alpha is at most
+alpha, in a series of any length, if users answer independently of each other, given the nights before.
 
 Shin, Ramdas and Rinaldo 2023, "E-detectors: a nonparametric framework for sequential change detection", New
 England J. Stat. Data Sci. 2: the Shiryaev-Roberts sum of section 3, with weights that sum to 1 instead of

@@ -24,9 +24,8 @@ def rate_interval(
 ) -> tuple[float, float]:
     """The two-sided interval of a rate.
 
-    Wilson's interval (1927, JASA 22) has the stated confidence on average: use it to show a rate. The
-    exact interval of Clopper and Pearson (1934, Biometrika 26) has at least the stated confidence: use it
-    for guarantees.
+    Wilson's interval (1927, JASA 22) has the stated confidence on average: use it to show a rate. The exact interval of
+    Clopper and Pearson (1934, Biometrika 26) has at least the stated confidence: use it for guarantees.
 
     Example:
         >>> low, high = rate_interval(count=8, users=10)

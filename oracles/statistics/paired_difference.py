@@ -56,9 +56,8 @@ def paired_difference(
         ours: One number per user, ``(n,)``, n at least 2.
         other: The other recommender's numbers, for the same users in the same order, ``(n,)``.
         alpha: In (0, 1).
-        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001). ``t``
-            is Student's paired t-test, which is undefined if all users differ by the same amount
-            other than 0.
+        test: ``sign-flips`` permutes (`sign_flip_test`, 9,999 draws, so p is at least 0.0001). ``t`` is Student's
+            paired t-test, which is undefined if all users differ by the same amount other than 0.
 
     Returns:
         See `PairedDifference`; p is 1 if no user differs.

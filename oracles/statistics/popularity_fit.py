@@ -35,11 +35,10 @@ class PopularityFit:
         lognormal_mean: Mean of ln popularity.
         lognormal_deviation: Standard deviation of ln popularity.
         lognormal_distance: As `pareto_distance`.
-        z: Statistic of Vuong's test of the two; above 0, the Pareto is nearer to the data. If all
-            values are whole, both distributions are fitted again as values rounded to whole numbers.
-            If the values were taken as exact, the many items with only one rating would favour a
-            Pareto. A log-normal that starts at the smallest value can be near any Pareto, so z is
-            never far above 0 then; z near 0 means that a Pareto may be true.
+        z: Statistic of Vuong's test of the two; above 0, the Pareto is nearer to the data. If all values are whole,
+            both distributions are fitted again as values rounded to whole numbers. If the values were taken as exact,
+            the many items with only one rating would favour a Pareto. A log-normal that starts at the smallest value
+            can be near any Pareto, so z is never far above 0 then; z near 0 means that a Pareto may be true.
         p_value: Two-sided p-value of the hypothesis that both are equally near.
     """
 
@@ -56,9 +55,8 @@ class PopularityFit:
 def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     """Fit both distributions by maximum likelihood, and test which is nearer to the data.
 
-    In the popularity paper a Pareto fits MovieLens 10M best, "alpha = 0.68". This alpha is the shape
-    here, because a density with exponent 0.68 could not be normalised (section 4.1 of
-    https://arxiv.org/abs/2406.01285, its Figure 1).
+    In the popularity paper a Pareto fits MovieLens 10M best, "alpha = 0.68". This alpha is the shape here, because a
+    density with exponent 0.68 could not be normalised (section 4.1 of https://arxiv.org/abs/2406.01285, its Figure 1).
 
     Source:
         Clauset, Shalizi and Newman 2009, SIAM Review 51(4), section 3 and appendix C, with the
@@ -70,8 +68,7 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
         (0.9, 9)
 
     Args:
-        popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different
-            values.
+        popularity: Number of interactions of each item, above 0, ``(n,)``; at least two different values.
     """
     values = np.sort(scores("popularity_fit", "popularity", popularity))
     if values[0] == values[-1]:

@@ -1,8 +1,7 @@
 """Position bias: is the wanted candidate found, or are candidates chosen, more often at some places?
 
 Source:
-    Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a figure, without a
-    test.
+    Section 3.4.4 of https://arxiv.org/abs/2411.00331, which compares places in a figure, without a test.
 """
 
 from __future__ import annotations

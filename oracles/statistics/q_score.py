@@ -32,8 +32,7 @@ def q_score(win: float, tie: float, lose: float) -> float:
         lose: Comparisons lost, in the same unit.
 
     Returns:
-        At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no
-        comparison.
+        At least 0. Infinite if nothing was lost or tied but something was won, NaN if there was no comparison.
     """
     for name, count in (("win", win), ("tie", tie), ("lose", lose)):
         if not (math.isfinite(count) and count >= 0):
@@ -68,10 +67,9 @@ def q_interval(
 ) -> tuple[float, float]:
     """The interval of Q over users, by the percentile bootstrap.
 
-    Users are drawn with all their comparisons. Exchanging the sides gives the interval of the
-    reciprocals. A draw without any comparison does not count. Bounds may be infinite. If all users are
-    equal, the interval has no width, which says little about users that were not asked. So verdicts use
-    the bounds of a mean instead.
+    Users are drawn with all their comparisons. Exchanging the sides gives the interval of the reciprocals. A draw
+    without any comparison does not count. Bounds may be infinite. If all users are equal, the interval has no width,
+    which says little about users that were not asked. So verdicts use the bounds of a mean instead.
 
     Example:
         >>> low, high = q_interval([[3, 1, 0], [1, 1, 2], [2, 2, 0], [4, 0, 0]])  # of four users

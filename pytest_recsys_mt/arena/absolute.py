@@ -89,8 +89,7 @@ def discrimination(differences: Floats) -> float:
     Squared, it is inversely proportional to the number of users that a t-test needs.
 
     Returns:
-        At least 0, without a sign; infinite if all users have the same difference, and 0 if that
-        is 0.
+        At least 0, without a sign; infinite if all users have the same difference, and 0 if that is 0.
     """
     if len(differences) < 2:
         return 0.0

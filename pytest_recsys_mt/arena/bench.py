@@ -16,8 +16,7 @@ class Bench:
     """Sends comparisons to a judge, each once for all tests.
 
     Args:
-        planned: Counts questions that are not asked, of a run that is only planned; their answers are
-            made up then.
+        planned: Counts questions that are not asked, of a run that is only planned; their answers are made up then.
 
     Attributes:
         deterministic: Whether the judge declares that it always judges alike.

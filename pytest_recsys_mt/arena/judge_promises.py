@@ -155,16 +155,14 @@ PROMISES: Mapping[str, JudgePromise] = MappingProxyType({
 })  # fmt: skip
 
 QUESTIONS = 31
-"""The most questions to a judge per user, by all tests of an arena together: both orders of the two
-lists, for the preferences and twice for the promises, 15 further comparisons of the promises, 8 of the
-controls, and two scores."""
+"""The most questions to a judge per user, by all tests of an arena together: both orders of the two lists, for the
+preferences and twice for the promises, 15 further comparisons of the promises, 8 of the controls, and two scores."""
 
 
 def judge_keeps(arena: Arena, promise: str, *, margin: float) -> Verdict:
     """The judge keeps one of `PROMISES`.
 
-    Only its overall judgement counts. Users whose judgement cannot be read are left out; see
-    `judge_seldom`.
+    Only its overall judgement counts. Users whose judgement cannot be read are left out; see `judge_seldom`.
 
     Args:
         arena: The arena with the judge, and the lists that test it.

@@ -151,10 +151,9 @@ class Appraisal:
 class Judge(Protocol):
     """Anything that compares lists, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False; True avoids a second question for its noise
-    floor), ``apart: bool`` (False; True if aspects do not affect each other's judgement, so that
-    the judge's own tests leave them out), ``name: str``, and
-    ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
+    Optional attributes: ``deterministic: bool`` (False; True avoids a second question for its noise floor), ``apart:
+    bool`` (False; True if aspects do not affect each other's judgement, so that the judge's own tests leave them out),
+    ``name: str``, and ``rate(showings) -> Sequence[Appraisal]`` for scores of single lists.
     """
 
     def judge(self, comparisons: Sequence[Comparison], /) -> Sequence[Judgement]:

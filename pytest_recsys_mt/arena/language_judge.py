@@ -29,9 +29,8 @@ Answer = TypeVar("Answer")
 class LanguageJudge:
     """Asks a text model which of two lists is better, and how good one is.
 
-    A model that writes is asked once per comparison, for all aspects and overall. A model that
-    answers by choosing (``scores_choices``) is asked once for each of them. All calls use the
-    cache, the limits and the counts of the run.
+    A model that writes is asked once per comparison, for all aspects and overall. A model that answers by choosing
+    (``scores_choices``) is asked once for each of them. All calls use the cache, the limits and the counts of the run.
 
     Args:
         texts: The model that judges.

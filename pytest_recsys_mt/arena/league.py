@@ -102,10 +102,9 @@ def _count(wins: Floats, one: int, other: int, each: Floats) -> None:
 def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = None) -> Verdict:
     """The judge's preferences among three or more recommenders do not form a circle.
 
-    If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all
-    three preferences of some circle are clear of 0 (an intersection-union test per circle,
-    Bonferroni over the circles); ``holds`` if every possible circle has one preference that is
-    clearly the other way round.
+    If A is preferred to B, B to C and C to A, no ranking describes the judge. ``violated`` if all three preferences of
+    some circle are clear of 0 (an intersection-union test per circle, Bonferroni over the circles); ``holds`` if every
+    possible circle has one preference that is clearly the other way round.
 
     Args:
         league: The recommenders and the judge; all users are judged.

@@ -55,9 +55,8 @@ def preferred(
             inconclusive. None does not test the judge.
 
     Returns:
-        A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over
-        users (95 %), the judge's preference for the list shown first, and the comparisons made and
-        saved.
+        A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over users (95 %), the
+        judge's preference for the list shown first, and the comparisons made and saved.
     """
     margin = not_negative("preferred", "margin", margin)
     return _compared("preferred", arena, aspect, margin, trusted)

@@ -1,8 +1,7 @@
 """Planned calls as input files of OpenAI's Batch API, and its output files as answers.
 
-The Batch API answers a file of requests within a day at half the price. Beside the files to upload
-stands a file for the plugin, FILE.calls.jsonl. It holds the content of each request; the cache
-stores it with the answer.
+The Batch API answers a file of requests within a day at half the price. Beside the files to upload stands a file for
+the plugin, FILE.calls.jsonl. It holds the content of each request; the cache stores it with the answer.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ def import_batch(
 ) -> Imported:
     """Copy the answers of an output file of the Batch API into `cache`; its error file works too.
 
-    Lines with a failed request, or with a request of another batch, are refused; the others are
-    imported.
+    Lines with a failed request, or with a request of another batch, are refused; the others are imported.
     """
     asked = _asked(calls)
     return imported_from(cache, output, lambda line: _answer(line, asked), replace=replace)

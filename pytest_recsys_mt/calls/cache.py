@@ -58,8 +58,7 @@ class AnswerCache:
 
     Attributes:
         refused: Rows that are damaged or foreign; they count as missing.
-        unwritable: Why no answer can be written although answers can be read; empty if answers can
-            be written.
+        unwritable: Why no answer can be written although answers can be read; empty if answers can be written.
     """
 
     def __init__(self, directory: Path, *, write: bool = True) -> None:

@@ -112,12 +112,11 @@ class Executor:
     ) -> list[Answer]:
         """The answers to `calls`, in their order.
 
-        Equal calls are sent once, failed ones once more. A call that was not sent because a limit
-        of the run is reached has the answer ``{"unasked": reason}``. So has a call that was not
-        sent because its answer could not be written to disk. Calls are sent in the given order. All
-        answers carry the time at which they were sent, ``asked``: answers with the same time were sent
-        together. With `anew`, answers of earlier runs are ignored. What `then` returns is sent to the
-        same subject as soon as there is room, within this batch if the subject can take it.
+        Equal calls are sent once, failed ones once more. A call that was not sent because a limit of the run is reached
+        has the answer ``{"unasked": reason}``. So has a call that was not sent because its answer could not be written
+        to disk. Calls are sent in the given order. All answers carry the time at which they were sent, ``asked``:
+        answers with the same time were sent together. With `anew`, answers of earlier runs are ignored. What `then`
+        returns is sent to the same subject as soon as there is room, within this batch if the subject can take it.
 
         Raises:
             UnknownError: Within `only_known`, if an answer is missing.

@@ -92,9 +92,8 @@ class Budget:
     def room(self, expected: Iterable[tuple[float, float]]) -> int:
         """How many of the next calls may be sent at once; at least 1 while no limit is reached.
 
-        Calls are sent in batches whose calls together take at most what is left. So tokens and cost
-        cannot run far beyond their limits before the next check. Each call is expected to take so many
-        tokens and so many USD.
+        Calls are sent in batches whose calls together take at most what is left. So tokens and cost cannot run far
+        beyond their limits before the next check. Each call is expected to take so many tokens and so many USD.
         """
         if self.reached:
             return 0

@@ -40,10 +40,9 @@ class NoAnswerError(RecommenderError):
 class Patience:
     """Makes calls, each with a time limit.
 
-    Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends
-    at the next line of Python that it reaches, or with the process. A call that holds the
-    interpreter's lock, as compiled code can, cannot be abandoned. Without a limit of `seconds`, each
-    call is made in its caller's thread.
+    Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends at the next line of
+    Python that it reaches, or with the process. A call that holds the interpreter's lock, as compiled code can, cannot
+    be abandoned. Without a limit of `seconds`, each call is made in its caller's thread.
     """
 
     def __init__(self, seconds: float | None) -> None:

@@ -48,8 +48,7 @@ from pytest_recsys_mt.requests import (
 from pytest_recsys_mt.sanitize import one_line
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
-"""Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest
-skips or ends."""
+"""Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest skips or ends."""
 
 DECLARED = (
     "deterministic", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
@@ -80,8 +79,7 @@ class Subject:
         fingerprint: Digest that distinguishes its versions; None if it gives none.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
-        wavers: Whether two answers to one request differed in an earlier test, whatever it
-            declares; see `Wavers`.
+        wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
         wavered: The same for this test: it counts from the next test on.
     """
 
@@ -218,8 +216,7 @@ def subject(
         recommender: An object with `recommend` or `complete`.
         name: Its name in reports and in the record.
         prompt: The template for text models.
-        fixture: The fixture that gave it, if several fixtures may give objects of one name; else
-            empty.
+        fixture: The fixture that gave it, if several fixtures may give objects of one name; else empty.
         timeout: Most seconds for one call of a method; None for no limit.
 
     Raises:

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.calls.subject import Subject
 
 CHARACTERS = 4
-"""Characters of English per token, by the rule of thumb of OpenAI's help pages; titles in other
-scripts have fewer."""
+"""Characters of English per token, by the rule of thumb of OpenAI's help pages; titles in other scripts have fewer."""
 
 PER_MESSAGE = 4
 """Approximate number of tokens that a chat format adds to each message."""

@@ -203,8 +203,7 @@ def known_genres(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def frequent_tags(tags: pd.DataFrame) -> dict[str, tuple[str, ...]]:
-    """The `MAX_TAGS` tags given most often to each item, in lower case, equally frequent ones by
-    name.
+    """The `MAX_TAGS` tags given most often to each item, in lower case, equally frequent ones by name.
 
     There is one row per tag that a user gave, with the columns item and tag.
     """

@@ -170,9 +170,7 @@ class Dataset:
         return {user: tuple(ratings) for user, ratings in rows.items()}
 
     def replace(self, **changes: Any) -> Dataset:
-        """This dataset with some fields changed; raises `DataError` if it is invalid, unless it is
-        `as_is`.
-        """
+        """This dataset with some fields changed; raises `DataError` if it is invalid, unless it is `as_is`."""
         return dataclasses.replace(self, **changes)
 
     def apart(self) -> Dataset:
@@ -254,8 +252,7 @@ class Dataset:
 
 
 class Neighbours(Mapping[str, tuple[str, ...]]):
-    """The nearest items of every item, nearest first, by item id; each is found when it is first
-    read.
+    """The nearest items of every item, nearest first, by item id; each is found when it is first read.
 
     They have the largest cosines to it of the columns of users, without ratings (Sarwar et al.
     2001, https://doi.org/10.1145/371920.372071). This needs no metadata, so every dataset has it.

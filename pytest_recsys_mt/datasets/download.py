@@ -26,9 +26,7 @@ _CHUNK = 1 << 18
 
 
 def data_directory() -> Path:
-    """Where named datasets are kept: ``RECSYS_MT_DATA``, else ``data`` in the project's cache
-    folder.
-    """
+    """Where named datasets are kept: ``RECSYS_MT_DATA``, else ``data`` in the project's cache folder."""
     chosen = os.environ.get("RECSYS_MT_DATA")
     return expanded(chosen) if chosen else cache_folder() / "data"
 
@@ -85,8 +83,7 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
     A `digest` is ``md5:...`` or ``sha256:...``; None takes the MD5 from the file ``URL.md5``.
 
     Raises:
-        DataError: If the address cannot be reached, the file is cut off or too long, or its digest
-            differs.
+        DataError: If the address cannot be reached, the file is cut off or too long, or its digest differs.
     """
     help_text = f"get it by other means and put it at {str(target)!r}"
     too_long = f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"

@@ -20,9 +20,7 @@ LONGEST = 4 << 20
 
 
 def literal(line: str) -> Any:
-    """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is never run; ValueError for
-    others.
-    """
+    """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is never run; ValueError for others."""
     try:
         return json.loads(line)
     except ValueError:
@@ -46,8 +44,7 @@ def records(
     `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
 
     Raises:
-        DataError: If the file is damaged, or a line is too long or not a record; the text names the
-            file and the line.
+        DataError: If the file is damaged, or a line is too long or not a record; the text names the file and the line.
     """
     number = total = 0
     with opened(path) as stream:

@@ -1,8 +1,6 @@
-"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres of
-Wikidata (CC0).
+"""Facts about films, joined by IMDb number or by name and year: directors, cast and genres of Wikidata (CC0).
 
-``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from 1940 to
-2014.
+``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from 1940 to 2014.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""The Netflix prize, ratings of films by day, as the README of the set describes its files; a title
-may contain commas.
+"""The Netflix prize, ratings of films by day, as the README of the set describes its files; a title may contain commas.
 
 Facts about the films are joined by name and year: those of `listing` first, then of `metadata`.
 """

@@ -31,8 +31,7 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
     """Read one file.
 
     Raises:
-        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places
-            are rows, from 1.
+        DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places are rows, from 1.
     """
     names = header(path)
     found = match(names, columns, f"{str(path)!r}")

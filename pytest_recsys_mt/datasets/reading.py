@@ -182,9 +182,8 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     """The dataset; `told` hears of rows that repeat a user and an item.
 
     Raises:
-        DataError: For the first row that names an item outside the catalogue, has a rating off the
-            scale, or repeats a user and an item that is refused; the text names the file and the
-            line.
+        DataError: For the first row that names an item outside the catalogue, has a rating off the scale, or repeats a
+            user and an item that is refused; the text names the file and the line.
     """
     rows, scale = content.rows, content.scale
     if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):

@@ -1,6 +1,4 @@
-"""Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes
-both.
-"""
+"""Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes both."""
 
 from __future__ import annotations
 
@@ -105,8 +103,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
     behind its path say.
 
     Raises:
-        DataError: If an option or a file is wrong; the text names the file and the line (for
-            Parquet, the row).
+        DataError: If an option or a file is wrong; the text names the file and the line (for Parquet, the row).
     """
     if path.suffix.lower() == ".toml":
         if given:

@@ -260,8 +260,7 @@ def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
 class ShareSplit(Split):
     """A share of the interactions of some users is held out at random, the rest is for training.
 
-    The users are split into folds. The users of one fold are asked; all others are for training
-    only.
+    The users are split into folds. The users of one fold are asked; all others are for training only.
 
     Attributes:
         fold: Number of the fold whose users are asked, from 0.

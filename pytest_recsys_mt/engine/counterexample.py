@@ -68,8 +68,7 @@ class Counterexample:
 def may_shrink(verdict: Verdict) -> bool:
     """Whether a smallest example can be looked for: whether users have an effect beside a margin.
 
-    Where the answer must change, a smaller request says nothing: among fewer candidates any answer
-    changes less.
+    Where the answer must change, a smaller request says nothing: among fewer candidates any answer changes less.
     """
     needed = verdict.estimate, verdict.margin, verdict.again
     told = verdict.status == "violated" and bool(verdict.examples)
@@ -88,11 +87,10 @@ def smallest(
     The smallest request of an `earlier` run, as its record has it, is tried first. While it shows the violation, the
     example stays the same one.
 
-    The search reduces the history first, then the candidates (and `k` with them), in turn until
-    neither shrinks further; it keeps at least one item of each. Calls are numbered as in the test,
-    so a stochastic recommender gets the same replicates, and with a cache every search ends alike.
-    It may send, or look up, `limit` distinct calls beyond those of the test; what is begun when the
-    time is over is still waited for.
+    The search reduces the history first, then the candidates (and `k` with them), in turn until neither shrinks
+    further; it keeps at least one item of each. Calls are numbered as in the test, so a stochastic recommender gets the
+    same replicates, and with a cache every search ends alike. It may send, or look up, `limit` distinct calls beyond
+    those of the test; what is begun when the time is over is still waited for.
 
     Returns:
         The smallest request found within the limit; None if the user alone does not show the

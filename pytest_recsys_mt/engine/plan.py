@@ -90,8 +90,7 @@ class _Known:
 class Plan(Executor):
     """Takes the place of the executor while a run is planned, and makes answers up.
 
-    Where an answer is in the cache it is given. So tests go on as they would, until all that they
-    could ask is counted.
+    Where an answer is in the cache it is given. So tests go on as they would, until all that they could ask is counted.
 
     Attributes:
         counts: The calls by suite and model.

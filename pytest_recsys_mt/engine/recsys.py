@@ -203,8 +203,7 @@ class Recsys:
         Raises:
             TypeError: For an unknown field.
             ValueError: For an invalid value.
-            NotApplicable: If the recommender cannot be fitted so; outside a `try`, this skips the
-                test.
+            NotApplicable: If the recommender cannot be fitted so; outside a `try`, this skips the test.
         """
         label = ", ".join(f"{name}={value}" for name, value in changes.items())
         design = replace(self.design, **changes)

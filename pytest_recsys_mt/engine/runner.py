@@ -64,15 +64,13 @@ class Runner:
     """Asks one recommender the requests of one design, original and transformed.
 
     Args:
-        elsewhere: Sends calls to another process that makes the recommender anew; or the reason why
-            this is impossible.
+        elsewhere: Sends calls to another process that makes the recommender anew; or the reason why this is impossible.
         purpose: Why all its calls are asked; None: it depends on the call.
 
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
         unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
-        asked_apart: Whether answers were compared with source answers of another time, or had to be
-            asked again.
+        asked_apart: Whether answers were compared with source answers of another time, or had to be asked again.
     """
 
     def __init__(

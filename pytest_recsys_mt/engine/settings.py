@@ -427,9 +427,7 @@ class Settings:
 
     @property
     def ask_everybody(self) -> bool:
-        """Whether every verdict asks all users at once, so that it can be compared with another run's,
-        or planned.
-        """
+        """Whether every verdict asks all users at once, so that it can be compared with another run's, or planned."""
         asked = self.baseline is not None or self.policy is not None or self.plan
         return asked or self.keep == "baseline"
 

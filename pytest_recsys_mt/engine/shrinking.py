@@ -70,8 +70,7 @@ def _offering(request: Request, candidates: tuple[Item, ...]) -> Request:
 def smallest_raising(subject: Subject, failure: Failure, until: float) -> Request | None:
     """Minimise the request of a failure: the same lines raise the same kind of error.
 
-    Its code is asked directly, so no call is counted or kept. None if even the request that failed
-    does not raise so.
+    Its code is asked directly, so no call is counted or kept. None if even the request that failed does not raise so.
     """
     request = failure.request
     if request is None:

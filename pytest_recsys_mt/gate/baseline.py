@@ -39,8 +39,7 @@ def read(path: Path) -> Document:
     """The record in a file, if a run can be compared with it.
 
     Raises:
-        PolicyError: If the file cannot be read, is not a record, or is the record of a partial or
-            empty run.
+        PolicyError: If the file cannot be read, is not a record, or is the record of a partial or empty run.
     """
     found = record_in(path)
     changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]

@@ -289,11 +289,10 @@ class _Side:
 class _Farther(Mean):
     """How much farther from 0 one mean is than another, as a `Mean`.
 
-    Near 0 the sign is uncertain, so both are tested. Since ``|x| = max(x, -x)``, the new mean is
-    farther out by more than the margin if this holds for one of its signs against both signs of the
-    old mean. Two claims that must both hold take the larger p-value (Berger 1982, Technometrics 24,
-    295-300). Two claims of which one is enough take twice the smaller one (Bonferroni). The bounds
-    invert that.
+    Near 0 the sign is uncertain, so both are tested. Since ``|x| = max(x, -x)``, the new mean is farther out by more
+    than the margin if this holds for one of its signs against both signs of the old mean. Two claims that must both
+    hold take the larger p-value (Berger 1982, Technometrics 24, 295-300). Two claims of which one is enough take twice
+    the smaller one (Bonferroni). The bounds invert that.
     """
 
     def __init__(self, new: _Side, old: _Side) -> None:

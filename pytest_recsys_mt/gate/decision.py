@@ -101,8 +101,7 @@ class Gate:
         Args:
             document: The record without the gate.
             violated: Tests whose violation remains after Holm's correction.
-            found: Other reasons that fail the run, by their kind in `KINDS`: ``partial`` for a
-                partial run.
+            found: Other reasons that fail the run, by their kind in `KINDS`: ``partial`` for a partial run.
         """
         rows = document["results"]
         gating = [row for row in rows if self.policy.rule(row).gates]

@@ -34,9 +34,8 @@ class Example(TypedDict):
     """See `verdict.Example`.
 
     Attributes:
-        asked: Both requests with their whole answers, by ``source`` and ``followup``; see
-            `report.asked`. Only the worst users of a verdict that is violated, inconclusive or an
-            error have it.
+        asked: Both requests with their whole answers, by ``source`` and ``followup``; see `report.asked`. Only the
+            worst users of a verdict that is violated, inconclusive or an error have it.
     """
 
     user: str
@@ -196,9 +195,8 @@ class Changed(TypedDict):
     Attributes:
         relation, oracle, metric: Those of the verdict.
         worse: How much worse the mean is, in the unit of the verdict; below 0 it is better.
-        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed,
-            wholly below the margin exactly if it did not, wholly beyond the margin on the better
-            side exactly if it improved or is suspicious.
+        interval: One-sided bounds of `worse`: wholly above the margin exactly if it regressed, wholly below the margin
+            exactly if it did not, wholly beyond the margin on the better side exactly if it improved or is suspicious.
         levels: Error rates of the lower and the upper bound; see `comparison.bounds_of`.
         margin: How much worse is still no regression.
         p_worse: P-value of the hypothesis that it is not worse by more than the margin.
@@ -366,8 +364,7 @@ class Differing(TypedDict):
     """How far answers with a planted fault differ from those without it, to the same calls.
 
     Attributes:
-        exact: Whether any difference comes from the fault; else answers vary by themselves, and
-            `beyond_noise` tells.
+        exact: Whether any difference comes from the fault; else answers vary by themselves, and `beyond_noise` tells.
         lost: The sum of their loss of agreement (1 - RBO).
         hit: Whose answers differ, some of them at least.
         beyond_noise: For each question that was asked twice, and whose answer the fault changed: how much

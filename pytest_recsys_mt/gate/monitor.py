@@ -79,8 +79,7 @@ class Finding:
     Attributes:
         again: Users of an earlier night who were not counted again.
         replayed: Nights that were not counted, because their answers are those of an earlier one.
-        p_values: Those of the hypothesis that the promise was kept on every night, after each
-            record.
+        p_values: Those of the hypothesis that the promise was kept on every night, after each record.
         alarm: Position of the record at which `adjusted` reached alpha; None if it never did.
         since: Position of the record at which the evidence of the alarm began.
     """

@@ -19,9 +19,8 @@ FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
 
 MARGIN = 0.1
-"""How much worse a mean may be. If two users of 100 changed, and effects lie in [0, 1], the test
-shows that the mean moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more
-users."""
+"""How much worse a mean may be. If two users of 100 changed, and effects lie in [0, 1], the test shows that the mean
+moved by less than 0.031; with two of 50, by less than 0.060. Noise needs more users."""
 
 SUSPICIOUS = 0.2
 """A metric that improves by more than this is suspicious."""

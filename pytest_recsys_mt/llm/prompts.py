@@ -72,12 +72,10 @@ class Template:
     def written(
         self, request: Request, newest: int | None = None
     ) -> tuple[tuple[Message, ...], tuple[tuple[str, ...], ...]]:
-        """The chat of `render`, and the names of each candidate as shown, for answers that copy
-        them.
+        """The chat of `render`, and the names of each candidate as shown, for answers that copy them.
 
-        These are the line without its number; with and without the year, if these can still be
-        recognised; and the whole line if the edits broke its number. There are none without edits,
-        and if they moved lines.
+        These are the line without its number; with and without the year, if these can still be recognised; and the
+        whole line if the edits broke its number. There are none without edits, and if they moved lines.
         """
         ways = _values(request, newest, self.instruction)
         values = {name: ways[name]() for _, names in self._lines for name in names}
@@ -145,8 +143,7 @@ NAMES = ("person", "wok", "rank", "wok-mitigate", "wok-minimize")
 """The built-in templates. `pytest_recsys_mt.prompt_texts` has their texts, in our own words.
 
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
-* ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity
-  Bias", its Code Listing 1
+* ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity Bias", its Code Listing 1
 * ``rank``: our own, short; for a user without a history it does not mention one
 * ``wok-mitigate``, ``wok-minimize``: the same as ``wok`` with the instruction of section 4.5 of
   that paper to match, or to avoid, what is popular

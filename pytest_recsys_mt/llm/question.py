@@ -50,9 +50,7 @@ class Latest(Generic[Value]):
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt without a seed, and the request, whose parts live as long as the question is known
-    by them.
-    """
+    """A prompt without a seed, and the request, whose parts live as long as the question is known by them."""
 
     request: Request
     unseeded: Prompt

@@ -41,10 +41,9 @@ SCOPES = 2**11
 class LLMRecommender:
     """Asks a text model and reads its answers.
 
-    `render` and `read` are the two halves of `recommend`, so that raw completions can be stored and
-    read again by a better parser. A model with a true ``scores_choices`` gets the candidates of a
-    request as the prompt's choices; one with a true ``lists_as_json`` is asked for its list as
-    JSON.
+    `render` and `read` are the two halves of `recommend`, so that raw completions can be stored and read again by a
+    better parser. A model with a true ``scores_choices`` gets the candidates of a request as the prompt's choices; one
+    with a true ``lists_as_json`` is asked for its list as JSON.
 
     Args:
         model: The model that completes the prompts.

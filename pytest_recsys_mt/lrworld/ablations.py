@@ -11,9 +11,7 @@ from pytest_recsys_mt.seeds import generator
 
 
 def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:
-    """The same questions, by their names, with their options in a random order, another for another
-    number.
-    """
+    """The same questions, by their names, with their options in a random order, another for another number."""
     found = []
     for question in questions:
         rng = generator("lrworld", "shuffled", question.id, seed, number)
@@ -26,9 +24,8 @@ def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple
 def noisy(questions: Sequence[Question], seed: int) -> tuple[Question, ...]:
     """The same questions, of one kind, with one item of each history replaced by one of another's.
 
-    The item is drawn from all items in the histories of the questions. It is in neither the history
-    nor the options, and it is not the item chosen next, so it does not affect the right answer. Its
-    place is uniform.
+    The item is drawn from all items in the histories of the questions. It is in neither the history nor the options,
+    and it is not the item chosen next, so it does not affect the right answer. Its place is uniform.
 
     Raises:
         NotApplicable: If the questions show no histories, or too few different items.

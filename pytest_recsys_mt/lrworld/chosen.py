@@ -80,9 +80,8 @@ def read(
     be the same option. What stands in a box, in tags such as ``<answer>``, or as ``"answer"`` in JSON
     is announced; reasoning in ``<think>`` is not read.
 
-    If a model was asked to `think`, the last verdict counts, not the only one, and it must be
-    announced, or begin the answer: a line of nothing but an option may be one that it weighs.
-    Reasoning that was cut off chooses nothing.
+    If a model was asked to `think`, the last verdict counts, not the only one, and it must be announced, or begin the
+    answer: a line of nothing but an option may be one that it weighs. Reasoning that was cut off chooses nothing.
     """
     if think and cut_off:
         return None

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Generated:
-    """Questions, kind by kind in the order of `KINDS`, and the kinds for which the data are
-    insufficient.
-    """
+    """Questions, kind by kind in the order of `KINDS`, and the kinds for which the data are insufficient."""
 
     questions: tuple[Question, ...]
     skipped: Mapping[str, str]  # why a kind has no question, by its name
@@ -54,9 +52,8 @@ def generate(
 ) -> Generated:
     """Make questions of every kind that the data allow.
 
-    Wrong options are drawn uniformly among those that are less right than the right one; the places
-    of the right ones are uniform. Each kind has its own generator, so its questions do not depend
-    on the other kinds.
+    Wrong options are drawn uniformly among those that are less right than the right one; the places of the right ones
+    are uniform. Each kind has its own generator, so its questions do not depend on the other kinds.
 
     Args:
         dataset: Interactions and a catalogue; `KINDS` lists the attributes of items that are read.

@@ -45,9 +45,7 @@ def columns(dataset: str) -> list[str]:
 
 
 def beside(measure: Measure, model: str, score: float) -> dict[str, Any]:
-    """A model, marked as run here, among the published ones, best first, for a verdict's
-    ``published``.
-    """
+    """A model, marked as run here, among the published ones, best first, for a verdict's ``published``."""
     rows: list[list[Any]] = [
         [name, value] for name, value in (scores(measure) | others(measure)).items()
     ]

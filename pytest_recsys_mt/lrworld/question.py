@@ -1,9 +1,8 @@
 """The questions of the benchmark, the needs of each kind, and their files.
 
-Kinds and measures are those of "The Mental World of Large Language Models in Recommendation: A
-Benchmark on Association, Personalization, and Knowledgeability" (Hu, table 1 and figure 4): 31
-measures, each a kind of question on one of three datasets; and the two kinds of its tables 7 and 8
-on Last.fm.
+Kinds and measures are those of "The Mental World of Large Language Models in Recommendation: A Benchmark on
+Association, Personalization, and Knowledgeability" (Hu, table 1 and figure 4): 31 measures, each a kind of question on
+one of three datasets; and the two kinds of its tables 7 and 8 on Last.fm.
 """
 
 import dataclasses
@@ -30,10 +29,9 @@ SCHEMA: Final = "lrworld-questions/1"
 class Question:
     """One question of the benchmark.
 
-    A prompt shows ``target``, a text, or for ``rules`` the texts of the antecedent; or ``history``,
-    texts, oldest first. The evidence says to a reader why the answer is right: the score of the right
-    option and the greatest of a wrong one, or the item behind the right option. Both are plain JSON,
-    whose lists become tuples.
+    A prompt shows ``target``, a text, or for ``rules`` the texts of the antecedent; or ``history``, texts, oldest
+    first. The evidence says to a reader why the answer is right: the score of the right option and the greatest of a
+    wrong one, or the item behind the right option. Both are plain JSON, whose lists become tuples.
 
     Raises:
         DataError: If the answer is not one of the options, or two options are alike.
@@ -222,9 +220,7 @@ def load(path: Path | str) -> tuple[Question, ...]:
 
 
 def header(path: Path | str) -> Mapping[str, Any]:
-    """The first line of a file that `save` wrote: schema, digest, seed and settings; raises as
-    `load`.
-    """
+    """The first line of a file that `save` wrote: schema, digest, seed and settings; raises as `load`."""
     return read_file(Path(path))[0]
 
 

@@ -79,8 +79,7 @@ class QuestionFile:
         """The questions of a measure.
 
         Raises:
-            NotApplicable: If it has none; data without a format are asked once, as the first
-                measure that fits.
+            NotApplicable: If it has none; data without a format are asked once, as the first measure that fits.
         """
         if self._family not in ("", measure.dataset):
             raise NotApplicable(

@@ -44,9 +44,8 @@ def prompt(
 ) -> Prompt:
     """The prompt of a question, in one message, after examples with their right answers.
 
-    Its choices are the marks of the options with their bracket (``B)``), of which none begins
-    another, or the options themselves if names are asked for. A prompt that asks for reasoning has
-    no choices, as it cannot be scored.
+    Its choices are the marks of the options with their bracket (``B)``), of which none begins another, or the options
+    themselves if names are asked for. A prompt that asks for reasoning has no choices, as it cannot be scored.
     """
     if image and not question.images:
         raise DataError(f"question {question.id!r} has no image to show")

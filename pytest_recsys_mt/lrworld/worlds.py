@@ -41,8 +41,7 @@ def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:
 def questions_for(
     measure: Measure, dataset: Dataset, count: int, seed: int, settings: Settings | None = None
 ) -> tuple[Question, ...]:
-    """At most `count` questions of a measure, made once per process; a dataset without a family
-    serves any.
+    """At most `count` questions of a measure, made once per process; a dataset without a family serves any.
 
     Raises:
         NotApplicable: If the data are of another family, or insufficient for the questions, or if a

@@ -74,10 +74,9 @@ def choose(
 ) -> tuple[Draft, tuple[int, ...]] | None:
     """The options of a question, the right one at any place alike; None if there are too few, or it is empty or taken.
 
-    They come with their numbers.
-    No two options say the same, see `same.form`, and none has a text in `taken`. The right option
-    and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one,
-    and for `matched`, see `matched_of`.
+    They come with their numbers. No two options say the same, see `same.form`, and none has a text in `taken`. The
+    right option and the pool of possible wrong ones are numbers for `text`, which is empty for an impossible one, and
+    for `matched`, see `matched_of`.
     """
     told = text(right)
     used = {form(one) for one in taken}

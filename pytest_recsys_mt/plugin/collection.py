@@ -119,9 +119,7 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
 
 
 def named_twice(items: Sequence[pytest.Item]) -> list[str]:
-    """The errors of tests whose recommender comes from a user's fixture, while the command line
-    names one too.
-    """
+    """The errors of tests whose recommender comes from a user's fixture, while the command line names one too."""
     return [
         f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
         f"another; remove one of them"

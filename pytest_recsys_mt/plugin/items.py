@@ -79,8 +79,7 @@ class Given:
 
     Attributes:
         where: The fixture, by its place and function.
-        parameters: Those of the fixture and of the fixtures it depends on, in the order of their
-            names.
+        parameters: Those of the fixture and of the fixtures it depends on, in the order of their names.
         during: Where it gives one object: the id of a test, class or module.
     """
 

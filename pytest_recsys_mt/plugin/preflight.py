@@ -156,8 +156,7 @@ def check_prices(settings: Settings) -> None:
 def check_named(config: pytest.Config, settings: Settings) -> None:
     """Check that the named recommenders, judge, profiler, dataset and prompt exist.
 
-    `check_used` looks up what the ini file names: other runs in the same project need not pay for
-    it.
+    `check_used` looks up what the ini file names: other runs in the same project need not pay for it.
     """
     for name, spec, verbs in _specs(settings):
         if config.getoption(f"recsys_{name}") is None:

@@ -38,9 +38,8 @@ def safe(value: Any) -> Any:
 class Reported:
     """A pytest plugin that keeps the reports of a run in the order of arrival.
 
-    If workers run the tests, the controller collects none, and a worker that dies sends nothing
-    more. So each worker reports what it collected before it runs a test. It uses a file, as xdist
-    carries no plugin messages at that time.
+    If workers run the tests, the controller collects none, and a worker that dies sends nothing more. So each worker
+    reports what it collected before it runs a test. It uses a file, as xdist carries no plugin messages at that time.
     """
 
     def __init__(self) -> None:

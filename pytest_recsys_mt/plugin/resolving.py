@@ -35,8 +35,7 @@ def add_options(parser: pytest.Parser) -> None:
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of this run.
 
-    An error names the value that is not allowed, where it stands, the allowed values and the nearest
-    match.
+    An error names the value that is not allowed, where it stands, the allowed values and the nearest match.
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
     if values["effort"] == "quick":

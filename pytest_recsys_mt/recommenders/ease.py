@@ -25,12 +25,11 @@ LARGEST = 30_000
 class EASE(ScoringRecommender):
     """Embarrassingly shallow autoencoder (Steck, WWW 2019): items predict items, by ridge regression.
 
-    The score of item j is sum_i w_i B_ij over the history. B minimises ||X - XB||^2 + l ||B||^2 with
-    a diagonal of 0, where X holds the users' training weights and l is `regularisation`. With
-    H = X'(XX' + l I)^-1 X, the solution is B_ij = H_ij / (1 - H_jj) for i other than j (Steck's
-    equation 8, in which P = (I - H) / l). The smaller of XX' and X'X is inverted, and where that is
-    XX', B itself is never made: so thousands of items are cheap if there are few users, and the
-    other way round.
+    The score of item j is sum_i w_i B_ij over the history. B minimises ||X - XB||^2 + l ||B||^2 with a diagonal of 0,
+    where X holds the users' training weights and l is `regularisation`. With H = X'(XX' + l I)^-1 X, the solution is
+    B_ij = H_ij / (1 - H_jj) for i other than j (Steck's equation 8, in which P = (I - H) / l). The smaller of XX' and
+    X'X is inverted, and where that is XX', B itself is never made: so thousands of items are cheap if there are few
+    users, and the other way round.
 
     Nothing is learned of a user, so any history is answered as that of a trained user.
     """

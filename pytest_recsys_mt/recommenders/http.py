@@ -47,23 +47,19 @@ class HTTPRecommender:
     Without a version, answers are stored for one run only. Prompt edits and instructions are not
     sent: test a recommender that reads text as a text model.
 
-    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or
-    the one that `HEADER` names. It is sent only to the server that the environment names
-    (`ORIGIN`), over https or on this machine, never along a redirect: an address in a pull request
-    must not get the key of a build server.
+    The key comes only from the environment (`AUTHORIZATION`), in the header ``Authorization`` or the one that `HEADER`
+    names. It is sent only to the server that the environment names (`ORIGIN`), over https or on this machine, never
+    along a redirect: an address in a pull request must not get the key of a build server.
 
     Args:
         url: Scheme, host, port and path.
         batch: Most requests per call.
-        concurrency: Calls in flight at a time; None starts with 8 and tries up to 64 while answers
-            stay as fast.
+        concurrency: Calls in flight at a time; None starts with 8 and tries up to 64 while answers stay as fast.
         timeout: Seconds that one attempt of a call may take.
-        max_wait: Seconds to wait for a server that is busy or unreachable; None leaves it to the
-            run.
+        max_wait: Seconds to wait for a server that is busy or unreachable; None leaves it to the run.
         version: The one that must answer. The server is then not asked for it, so that recorded
             answers can be replayed without the server.
-        deterministic: Whether the server always gives the same answer; None asks it (with a
-            `version`: False).
+        deterministic: Whether the server always gives the same answer; None asks it (with a `version`: False).
 
     Raises:
         RecommenderError: If an argument is out of range.
@@ -174,8 +170,7 @@ class HTTPRecommender:
     def recommend_each(self, requests: Sequence[Request]) -> Iterator[Arrived]:
         """Yield each request's position with its answer, a batch at a time, as they arrive.
 
-        If the caller stops reading, the calls in flight are cancelled. RecommenderError if the key
-        must not be sent.
+        If the caller stops reading, the calls in flight are cancelled. RecommenderError if the key must not be sent.
         """
         size = min(self.batch, self.about.max_batch or self.batch)
         positions = list(range(len(requests)))
@@ -312,9 +307,7 @@ class HTTPRecommender:
 
 
 def header() -> str:
-    """The name of the header that holds the key; RecommenderError if the environment names no such
-    one.
-    """
+    """The name of the header that holds the key; RecommenderError if the environment names no such one."""
     name = os.environ.get(HEADER, "").strip() or "Authorization"
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name.lower() in _OUR_HEADERS:
         raise RecommenderError(

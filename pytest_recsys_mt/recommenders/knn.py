@@ -38,10 +38,9 @@ class _Neighbourhood(ScoringRecommender):
 class ItemKNN(_Neighbourhood):
     """Item-based nearest neighbours with cosine similarity.
 
-    The score of item j is the sum over history items i of w_i s_ij, where s_ij is the cosine of the
-    items' columns of training weights if j is among the `neighbours` nearest of i, else 0
-    (Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 22(1), 2004,
-    section 4, without its optional normalisation).
+    The score of item j is the sum over history items i of w_i s_ij, where s_ij is the cosine of the items' columns of
+    training weights if j is among the `neighbours` nearest of i, else 0 (Deshpande and Karypis, "Item-based top-N
+    recommendation algorithms", ACM TOIS 22(1), 2004, section 4, without its optional normalisation).
     """
 
     key: ClassVar[str] = "itemknn"

@@ -20,12 +20,11 @@ from pytest_recsys_mt.requests import Request
 class RP3Beta(ScoringRecommender):
     """Random walks of three steps, with popular items held back (Paudel et al., ACM TiiS 7(1), 2016).
 
-    A walk goes from an item of the history to one of its users, and on to one of their items; each
-    step follows an interaction with a probability in proportion to its weight. The score of item j
-    is the sum over history items i of w_i S_ij, where S_ij is the probability that a walk from i ends
-    at j, divided by j's popularity to the power of `beta`. Both probabilities of a walk are taken to
-    the power of `alpha` (Cooper et al., "Random walks in recommender systems", WWW 2014). S keeps the
-    `neighbours` largest of each i, and nothing leads from i to itself.
+    A walk goes from an item of the history to one of its users, and on to one of their items; each step follows an
+    interaction with a probability in proportion to its weight. The score of item j is the sum over history items i of
+    w_i S_ij, where S_ij is the probability that a walk from i ends at j, divided by j's popularity to the power of
+    `beta`. Both probabilities of a walk are taken to the power of `alpha` (Cooper et al., "Random walks in recommender
+    systems", WWW 2014). S keeps the `neighbours` largest of each i, and nothing leads from i to itself.
     """
 
     key: ClassVar[str] = "rp3beta"

@@ -25,8 +25,7 @@ Ranked = Literal["all", "candidates"]
 class Recorded:
     """Returns the recorded answer to a recorded question, and refuses any other question.
 
-    A repeated question gets the next recorded answer. Answers no longer change, so it is not
-    `live`.
+    A repeated question gets the next recorded answer. Answers no longer change, so it is not `live`.
 
     Args:
         path: Path of a file in the format of `pytest_recsys_mt.datasets.recordings`. The questions
@@ -54,8 +53,7 @@ class Recorded:
         """The recommender in ``recorded:FILE.jsonl``.
 
         Raises:
-            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says
-                why.
+            RecommenderError: If the file cannot be read, or a parameter is invalid; the text says why.
         """
         target, given = specs.split(spec)
         path = expanded(target.removeprefix(PREFIX))

@@ -138,9 +138,7 @@ def resolve(
 
 
 def makes_anew(spec: str) -> bool:
-    """Whether each process makes the recommender of a spec for itself: those of this package and
-    own ones.
-    """
+    """Whether each process makes the recommender of a spec for itself: those of this package and own ones."""
     prefix, colon, _ = spec.partition(":")
     target, _ = specs.split(specs.resources(spec)[0])
     return prefix not in PREFIXES if colon else bool(_providers(target))

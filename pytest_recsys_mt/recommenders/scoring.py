@@ -115,8 +115,7 @@ class ScoringRecommender(ABC):
         return () if getattr(self, "weights", "binary") == "ratings" else ("ratings",)
 
     def fit(self, dataset: Dataset, seed: int) -> None:
-        """Learn from the training interactions; `seed` is that of all draws while fitting or
-        answering.
+        """Learn from the training interactions; `seed` is that of all draws while fitting or answering.
 
         Raises:
             RecommenderError: If a rating is not a finite number; one would spoil all sums it is in.

@@ -37,8 +37,7 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
     """The lines that the command prints, of one record with one or two models, or of two with one each.
 
     Raises:
-        DataError: If answers cannot be read, if there are not one or two models, or if two have no question
-            in common.
+        DataError: If answers cannot be read, if there are not one or two models, or if two have no question in common.
     """
     sides = _sides(records, kind)
     if len(sides) == 1:
@@ -138,8 +137,7 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
 def mcnemar(one: int, other: int) -> float:
     """The p-value of McNemar's exact test, both ways, of two numbers of discordant pairs.
 
-    McNemar (1947, Psychometrika 12, 153-157): under no difference each pair falls either way with probability
-    one half.
+    McNemar (1947, Psychometrika 12, 153-157): under no difference each pair falls either way with probability one half.
     """
     from scipy.stats import binomtest
 

@@ -331,9 +331,7 @@ def environment() -> dict[str, str]:
 
 
 def time_since(started: float) -> dict[str, object]:
-    """When a run began, in UTC, and how long it took: the only part of a record that differs in a
-    second run.
-    """
+    """When a run began, in UTC, and how long it took: the only part of a record that differs in a second run."""
     begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
     return {"started": begun.isoformat(), "seconds": round(max(0.0, time.time() - started), 1)}
 

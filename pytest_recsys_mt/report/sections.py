@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,20 +99,26 @@ def attach(
                 explain(failure)
             report.recsys_mt["raised"] = [failure.told() for failure in failures]
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
-        wanting = any(row["status"] != row["expected"] for row in rows)
-        for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
-            if wanting and row["status"] == row["expected"]:
-                continue  # the test failed for another verdict
-            lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers]
-            lines += evidence(row, str(settings.html or settings.json or ""))
-            if row["reproduce"]:
-                lines += ["", "to run this test again:", row["reproduce"]]
-            if smaller and number in running.to_shrink:
-                more = f"to look for the smallest example, with at most {SHRINK} more calls:"
-                lines += [more, smaller]
-            text = sanitize("\n".join(lines))
-            name = one_line(verdict.relation or verdict.oracle)
-            report.sections.append((f"recsys-mt: {name}", text))
+        whole = str(settings.html or settings.json or "")
+        report.sections += _evidence_of(running, rows, smaller, whole)
+
+
+def _evidence_of(
+    running: RunningTest, rows: Sequence[Row], smaller: str, whole: str
+) -> Iterator[tuple[str, str]]:
+    """The sections of a test that failed; `smaller` is the command that looks for smaller examples."""
+    wanting = any(row["status"] != row["expected"] for row in rows)
+    for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
+        if wanting and row["status"] == row["expected"]:
+            continue  # the test failed for another verdict
+        lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers, *evidence(row, whole)]
+        if row["reproduce"]:
+            lines += ["", "to run this test again:", row["reproduce"]]
+        if smaller and number in running.to_shrink:
+            more = f"to look for the smallest example, with at most {SHRINK} more calls:"
+            lines += [more, smaller]
+        name = one_line(verdict.relation or verdict.oracle)
+        yield f"recsys-mt: {name}", sanitize("\n".join(lines))
 
 
 def _of_verdict(report: Any) -> bool:

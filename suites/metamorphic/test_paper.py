@@ -6,10 +6,9 @@ sections 3 and 4). The control experiments use only films rated above 3. In Tabl
 of an answer counts as a difference; for full lists these are the paper's numbers. Each table has Kendall's tau, RBO and
 the overlap. `recsys-mt paper metamorphic RECORD` makes the paper's tables of the record.
 
-These tests reproduce the paper's tables. A correct recommender whose answers vary may fail them: each test
-errs at rate alpha, and none allows for noise. The other tests of this suite judge the same promises per
-user, with declared error rates. So these tests run only if this file is named, or with
---recsys-effort=thorough.
+These tests reproduce the paper's tables. A correct recommender whose answers vary may fail them: each test errs at rate
+alpha, and none allows for noise. The other tests of this suite judge the same promises per user, with declared error
+rates. So these tests run only if this file is named, or with --recsys-effort=thorough.
 """
 
 import pytest

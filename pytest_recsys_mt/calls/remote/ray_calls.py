@@ -269,8 +269,7 @@ class RayCalls:
     def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
         """Store how to make the recommender of a subject, before it is fitted here.
 
-        A recommender that cannot be sent raises only when it is asked: its answers may all be
-        cached.
+        A recommender that cannot be sent raises only when it is asked: its answers may all be cached.
         """
         try:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)

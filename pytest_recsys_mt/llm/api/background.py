@@ -15,8 +15,7 @@ _PATIENCE = 5.0
 
 
 class BackgroundLoop:
-    """A running event loop that holds one resource open, from before the first task until after the
-    last.
+    """A running event loop that holds one resource open, from before the first task until after the last.
 
     It closes on `close`, when the last reference is dropped, or when the interpreter exits.
     """

@@ -16,8 +16,7 @@ from pytest_recsys_mt.redaction import HEADERS, Secret, secret
 
 
 class Channel(AbstractAsyncContextManager["Channel"]):
-    """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its
-    cost.
+    """Sends what the OpenAI client would send and raises what it would raise, at a quarter of its cost.
 
     All requests to one path differ in their bodies alone, so the client builds the first one, and
     its address and headers serve for all. It makes the exception of a response that is no success.
@@ -37,9 +36,7 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         await self._http.aclose()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The body of the response; openai.APIStatusError if it is no success, or what aiohttp and
-        httpx2 raise.
-        """
+        """The body of the response; openai.APIStatusError if it is no success, or what aiohttp and httpx2 raise."""
         async with self._building:
             if path not in self._built:
                 built = self._built[path] = await self._by_client(path, httpx2.Response(200))

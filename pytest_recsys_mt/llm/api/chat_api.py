@@ -54,9 +54,8 @@ def plain(message: Message) -> dict[str, Any]:
 
 
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response, without keys; one that is empty, refused or double has
-    an error, and its usage. A stream is put together; the arguments of a call of a tool are the text
-    where there is no other.
+    """The answer in the body of a response, without keys; one that is empty, refused or double has an error, and its
+    usage. A stream is put together; the arguments of a call of a tool are the text where there is no other.
 
     Raises:
         PassingError: If the body holds an error instead.
@@ -135,9 +134,7 @@ def may_be_paid(error: Exception) -> bool:
 
 
 def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = None) -> str:
-    """Why a call failed, and what to do if known; `default_limit` is its token limit, unless the
-    user gave it.
-    """
+    """Why a call failed, and what to do if known; `default_limit` is its token limit, unless the user gave it."""
     import aiohttp
     import httpx2
     import openai

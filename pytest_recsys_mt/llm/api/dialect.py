@@ -66,8 +66,7 @@ class Dialect:
     ) -> Dialect | None:
         """The dialect to try after a complaint, or None if the complaint is about something else.
 
-        `sent` are the fields of the request; `schema` says whether it had one, `missing` whether
-        the status was 404.
+        `sent` are the fields of the request; `schema` says whether it had one, `missing` whether the status was 404.
         """
         if not self.responses and (
             _RESPONSES_ONLY.search(complaint)

@@ -41,12 +41,11 @@ _UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
 class OpenAIModel:
     """A text model behind the Chat Completions API, or the Responses API.
 
-    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use.
-    The key is sent only to that address, over https or on this machine. Redirects are not followed.
-    A prompt's `schema` is sent until the endpoint refuses it; `notes` are the fields that it
-    refused, one sentence each. With `ahead`, further calls are sent before answers are taken; a run
-    without limits sets it. Most servers batch the calls of many users, and answers change with the
-    shape of the batch even at temperature 0.
+    The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``, read at first use. The key is sent
+    only to that address, over https or on this machine. Redirects are not followed. A prompt's `schema` is sent until
+    the endpoint refuses it; `notes` are the fields that it refused, one sentence each. With `ahead`, further calls are
+    sent before answers are taken; a run without limits sets it. Most servers batch the calls of many users, and answers
+    change with the shape of the batch even at temperature 0.
 
     Args:
         model: The model's name at the endpoint.
@@ -60,14 +59,12 @@ class OpenAIModel:
             of the prompt; other prompts, such as those of judges, stay the same.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
             and tries up to 64 while answers stay as fast.
-        timeout: Seconds of one attempt. None: 300 for a model that is known to think, 60 for
-            others.
+        timeout: Seconds of one attempt. None: 300 for a model that is known to think, 60 for others.
         max_wait: Seconds to wait for an endpoint that is busy or unreachable; 0 asks only once.
             None leaves it to the run.
         reasoning_effort: How long a model thinks; None leaves it to the endpoint.
         api: None: Chat Completions, and Responses for a model or an endpoint that has nothing else.
-        deterministic: Whether equal prompts always get equal answers, as from a server that answers
-            each call alone.
+        deterministic: Whether equal prompts always get equal answers, as from a server that answers each call alone.
         extra_body: Further fields of the request.
 
     Raises:
@@ -143,9 +140,7 @@ class OpenAIModel:
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:
-        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises `RecommenderError` as
-        the class.
-        """
+        """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises `RecommenderError` as the class."""
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
         factory = partial(cls, target.removeprefix("openai:"), extra_body=extra)
@@ -174,9 +169,7 @@ class OpenAIModel:
         }
 
     def require_key(self) -> None:
-        """Raise `RecommenderError` if the server wants a key and there is none, or its address is
-        unusable.
-        """
+        """Raise `RecommenderError` if the server wants a key and there is none, or its address is unusable."""
         self._endpoint.key()
 
     def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
@@ -192,9 +185,8 @@ class OpenAIModel:
     def complete_each(self, prompts: Sequence[Prompt]) -> Generator[list[Told], None, None]:
         """Yield each prompt's position with its answer, those that arrived together in one list.
 
-        None instead of an answer is an attempt that gave none and may have been paid for; later
-        results for that prompt do not include its cost. If the caller stops reading, the calls in
-        flight are cancelled. Raises as `complete`.
+        None instead of an answer is an attempt that gave none and may have been paid for; later results for that prompt
+        do not include its cost. If the caller stops reading, the calls in flight are cancelled. Raises as `complete`.
         """
         channel, pace = self._channel, self._pace
         if self._loop is None:

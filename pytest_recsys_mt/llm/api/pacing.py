@@ -43,9 +43,7 @@ def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) 
 
 
 class UnavailableError(Exception):
-    """An endpoint is not worth waiting for: its last error, and the seconds that it asked for, if
-    too many.
-    """
+    """An endpoint is not worth waiting for: its last error, and the seconds that it asked for, if too many."""
 
     def __init__(self, reason: str, asked: float | None) -> None:
         super().__init__(reason)
@@ -64,17 +62,15 @@ class Turn:
 class Pace:
     """Additive increase, multiplicative decrease, for the calls of one model at one endpoint.
 
-    The limit doubles with every limit-many answers up to the first refusal. Later it grows by one,
-    and only while answers do not take longer than with fewer calls (Chiu and Jain 1989, "Analysis
-    of the increase and decrease algorithms for congestion avoidance"; Jacobson 1988 for the start).
-    A refusal halves it and pauses all calls. Refusals of calls that were in flight by then are the
-    same event and only affect the pause. An endpoint that is silent for too long is given up, and
-    all its calls fail at once; after a pause, a call may still try again.
+    The limit doubles with every limit-many answers up to the first refusal. Later it grows by one, and only while
+    answers do not take longer than with fewer calls (Chiu and Jain 1989, "Analysis of the increase and decrease
+    algorithms for congestion avoidance"; Jacobson 1988 for the start). A refusal halves it and pauses all calls.
+    Refusals of calls that were in flight by then are the same event and only affect the pause. An endpoint that is
+    silent for too long is given up, and all its calls fail at once; after a pause, a call may still try again.
 
-    A pace belongs to one event loop. Without a `ceiling` it starts with `FIRST` calls and tries up
-    to `MOST`. `draw` returns a number in [0, 1), so that many clients do not return together.
-    `limit` calls may be in flight now; `alive` says whether the endpoint has ever answered, even by
-    a refusal.
+    A pace belongs to one event loop. Without a `ceiling` it starts with `FIRST` calls and tries up to `MOST`. `draw`
+    returns a number in [0, 1), so that many clients do not return together. `limit` calls may be in flight now; `alive`
+    says whether the endpoint has ever answered, even by a refusal.
     """
 
     def __init__(
@@ -115,8 +111,7 @@ class Pace:
         """Wait for a place among the calls in flight; end every turn by `leave`.
 
         Raises:
-            UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too
-                long.
+            UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too long.
         """
         while True:
             left = self._open_at - self.clock()
@@ -142,9 +137,7 @@ class Pace:
         self._wake(self.limit - len(self._flying))
 
     def time_limit(self, timeout: float) -> float:
-        """Seconds that an attempt which begins now may take: no more than the patience with a
-        silent endpoint.
-        """
+        """Seconds that an attempt which begins now may take: no more than the patience with a silent endpoint."""
         since = self._failing_since
         if since is None and not self.alive:
             since = self._began
@@ -162,9 +155,8 @@ class Pace:
     def unheard(self, turn: Turn, reason: str, *, hangs: bool) -> bool:
         """Record an attempt without an answer; returns whether the endpoint is given up.
 
-        If other calls were answered meanwhile, the failure is the call's own. Otherwise the
-        endpoint is silent, and is given up if that lasts too long. One that `hangs` accepted the
-        call, as one that is still loading a model does.
+        If other calls were answered meanwhile, the failure is the call's own. Otherwise the endpoint is silent, and is
+        given up if that lasts too long. One that `hangs` accepted the call, as one that is still loading a model does.
         """
         if self._heard_at > turn.began:
             return False

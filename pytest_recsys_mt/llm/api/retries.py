@@ -69,8 +69,7 @@ def setback(error: BaseException) -> Setback | None:
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that a response asks to wait, or None if it gives none in a known form.
 
-    It is ``retry-after-ms``, or ``retry-after`` in seconds or as a date (RFC 9110, 10.2.3), `now`
-    in Unix time.
+    It is ``retry-after-ms``, or ``retry-after`` in seconds or as a date (RFC 9110, 10.2.3), `now` in Unix time.
     """
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         text = headers.get(name, "")
@@ -112,9 +111,8 @@ async def persist(
 ) -> T:
     """Attempt until it succeeds or a further attempt is useless.
 
-    After its first failure, a call is tried for `pace.max_wait` seconds. It may have `ATTEMPTS`
-    failures of its own; `pace` counts those of the endpoint, including silence, for all calls
-    together.
+    After its first failure, a call is tried for `pace.max_wait` seconds. It may have `ATTEMPTS` failures of its own;
+    `pace` counts those of the endpoint, including silence, for all calls together.
 
     Raises:
         UnavailableError: If the endpoint asks for too long a wait, or was unreachable for too long.

@@ -23,8 +23,7 @@ class UnreadableError(ValueError):
 
 
 def http_client(endpoint: Endpoint, connections: int) -> httpx2.AsyncClient:
-    """The fastest transport that the OpenAI client has (aiohttp), made safe, with a connection for
-    each call in flight.
+    """The fastest transport that the OpenAI client has (aiohttp), made safe, with a connection for each call in flight.
 
     It limits only the time for connecting: the caller limits the whole attempt, as a server that
     sends a byte a minute would keep every limit between two bytes.

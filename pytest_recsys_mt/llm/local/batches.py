@@ -9,8 +9,7 @@ Tokens = tuple[int, ...]
 def plan(
     prompts: Sequence[Tokens], answer: int, *, tokens: int, most: int | None, apart: bool
 ) -> Iterator[list[int]]:
-    """Divide prompts into batches of like length, the longest first, and yield the positions of
-    each.
+    """Divide prompts into batches of like length, the longest first, and yield the positions of each.
 
     Args:
         prompts: The tokens of each prompt.

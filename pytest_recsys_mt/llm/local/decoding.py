@@ -60,9 +60,8 @@ def read(
 ) -> tuple[torch.Tensor, Cache]:
     """Read prompts once, to continue each as often as needed; for a model that `keeps_tokens`.
 
-    Tokens and mask (1 for those that count) have the shape `(prompts, length)`; `rows` is the
-    prompt of each row that is continued. Returns the logits of the token after each prompt,
-    `(prompts, vocabulary)`, and the cache of the rows.
+    Tokens and mask (1 for those that count) have the shape `(prompts, length)`; `rows` is the prompt of each row that
+    is continued. Returns the logits of the token after each prompt, `(prompts, vocabulary)`, and the cache of the rows.
     """
     output = network.generate(
         input_ids=tokens,
@@ -116,9 +115,7 @@ def write(
 
 
 class Over(StoppingCriteria):
-    """Ends each row of ``generate`` as `Writing.is_over` says; `ends` are the tokens of ended
-    answers.
-    """
+    """Ends each row of ``generate`` as `Writing.is_over` says; `ends` are the tokens of ended answers."""
 
     def __init__(self, start: int, lines: Sequence[int | None], how: Writing) -> None:
         self.ends: list[int | None] = [None] * len(lines)
@@ -161,9 +158,7 @@ class SeededSampling(LogitsProcessor):
         self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores whose argmax is the draw, `(rows, vocabulary)`, for the tokens so far, `(rows,
-        length)`.
-        """
+        """Scores whose argmax is the draw, `(rows, vocabulary)`, for the tokens so far, `(rows, length)`."""
         scores = scores.float() / self._temperature
         if self._nucleus is not None:
             scores = self._nucleus(input_ids, scores)
@@ -180,12 +175,11 @@ class SeededSampling(LogitsProcessor):
 def log_probabilities(network: Any, prompt: Tokens, choices: Sequence[Tokens]) -> list[float]:
     """The logarithm of the probability that the model continues with each choice, in nats.
 
-    It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the
-    tokens before it. It is not divided by their number, as in ``acc`` of the Language Model
-    Evaluation Harness (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So
-    a choice is never less probable than a longer choice that begins with it. Prompt and choices
-    have at least one token. The prompt is read once, but anew for each choice by a recurrent model
-    (not `keeps_tokens`).
+    It is the sum of the log-probabilities of the choice's tokens, each given the prompt and the tokens before it. It is
+    not divided by their number, as in ``acc`` of the Language Model Evaluation Harness
+    (https://github.com/EleutherAI/lm-evaluation-harness, ``loglikelihood``). So a choice is never less probable than a
+    longer choice that begins with it. Prompt and choices have at least one token. The prompt is read once, but anew for
+    each choice by a recurrent model (not `keeps_tokens`).
     """
     if not keeps_tokens(network):
         return [_alone(network, prompt, choice) for choice in choices]

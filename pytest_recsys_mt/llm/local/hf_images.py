@@ -37,9 +37,7 @@ class ImageNetwork(LocalNetwork):
         return self.processor.tokenizer
 
     def inputs(self, messages: Sequence[Message]) -> Any:
-        """The arrays of a chat: tokens, and the values of its images; ValueError if one cannot be
-        read.
-        """
+        """The arrays of a chat: tokens, and the values of its images; ValueError if one cannot be read."""
         images = [picture(image) for message in messages for image in message.images]
         if self.processor.chat_template is None:
             mark = getattr(self.processor, "image_token", "<image>")
@@ -66,10 +64,9 @@ class ImageNetwork(LocalNetwork):
 class HFImageModel(HFTextModel[ImageNetwork]):
     """A model of transformers' class ``AutoModelForImageTextToText``, with its processor.
 
-    It answers each prompt alone and greedily. A processor with a chat template gets the messages
-    through it, with images before their text. A processor without one gets one image mark for each
-    image, and the contents joined by blank lines. The arguments are those of `HFModel`, and the
-    errors too; it is deterministic if it is exact.
+    It answers each prompt alone and greedily. A processor with a chat template gets the messages through it, with
+    images before their text. A processor without one gets one image mark for each image, and the contents joined by
+    blank lines. The arguments are those of `HFModel`, and the errors too; it is deterministic if it is exact.
     """
 
     reads_images = True
@@ -106,9 +103,7 @@ class HFImageModel(HFTextModel[ImageNetwork]):
 
 
 def picture(url: str) -> Any:
-    """The picture of a data URL, in RGB; ValueError if it is none, MissingExtraError without
-    Pillow.
-    """
+    """The picture of a data URL, in RGB; ValueError if it is none, MissingExtraError without Pillow."""
     try:
         from PIL import Image
     except ImportError as error:

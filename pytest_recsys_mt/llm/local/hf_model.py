@@ -32,9 +32,8 @@ class HFModel(HFTextModel[LocalNetwork]):
     lacks. This changes greedy answers often below float32, and at near ties in float32.
 
     Args:
-        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision in the
-            local Hugging Face cache is used as it is there. Weights are read only from safetensors
-            or GGUF.
+        model: A folder, a ``.gguf`` file, or a Hub repository ``ID[@REVISION]``. A revision in the local Hugging Face
+            cache is used as it is there. Weights are read only from safetensors or GGUF.
         temperature: At least 0.
         max_tokens: The most tokens of one answer.
         top_p: In (0, 1].
@@ -43,8 +42,7 @@ class HFModel(HFTextModel[LocalNetwork]):
             does not fit into memory is halved.
         device: ``auto`` is a GPU if there is one; else PyTorch's name of a device.
         device_map: Divides a model among several GPUs, by accelerate's name of a map.
-        exact: Whether to answer each prompt alone, in float32, on one thread, by deterministic
-            algorithms.
+        exact: Whether to answer each prompt alone, in float32, on one thread, by deterministic algorithms.
         stop_at_k: Whether an answer ends with the line of its k-th list entry (`Prompt.k`).
         answer: ``choices`` answers prompts that have choices with the k most probable ones, one per
             line, by `SCORING`; a prompt without choices is still answered in words.
@@ -52,8 +50,7 @@ class HFModel(HFTextModel[LocalNetwork]):
             model only at the full hash of a commit.
 
     Raises:
-        RecommenderError: If an argument is out of range, two contradict each other, or there is no
-            such file.
+        RecommenderError: If an argument is out of range, two contradict each other, or there is no such file.
     """
 
     weights = LocalNetwork

@@ -96,9 +96,7 @@ class HubModel:
 
     @cached_property
     def commit(self) -> str:
-        """The full commit hash; RecommenderError if the revision is neither in the cache nor on the
-        Hub.
-        """
+        """The full commit hash; RecommenderError if the revision is neither in the cache nor on the Hub."""
         library()
         try:
             config = self._file("config.json", self.revision)
@@ -142,15 +140,12 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
 
 
 def find(model: str, *, trust_remote_code: bool = False) -> LocalModel | HubModel:
-    """The source of a folder, a ``.gguf`` file or ``ID[@REVISION]``; reads and downloads nothing
-    yet.
+    """The source of a folder, a ``.gguf`` file or ``ID[@REVISION]``; reads and downloads nothing yet.
 
-    The content of a local folder identifies the code in it. On the Hub only a full commit hash
-    fixes it.
+    The content of a local folder identifies the code in it. On the Hub only a full commit hash fixes it.
 
     Raises:
-        RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted
-            code may change.
+        RecommenderError: If the name can be neither a path nor a name of the Hub, or if the trusted code may change.
     """
     path = expanded(model)
     if trust_remote_code and path.suffix == ".gguf":
@@ -222,8 +217,7 @@ _REMEMBERED = 1 << 24  # the digest of a file of at least this many bytes is sto
 def digest(path: Path) -> str:
     """SHA-256 of the content of a file, or of the files of a model folder and their names.
 
-    The digest of a large file is stored, and is valid while its path, size and modification time
-    (in ns) stay the same.
+    The digest of a large file is stored, and is valid while its path, size and modification time (in ns) stay the same.
     """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in _CONTENT)

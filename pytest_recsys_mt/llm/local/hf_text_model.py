@@ -60,12 +60,10 @@ class HFTextModel(ABC, Generic[Network]):
 
     @classmethod
     def from_spec(cls, spec: str, *, exact: bool = False) -> Self:
-        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``, `exact` unless the spec says
-        otherwise.
+        """The model in ``hf:PATH_OR_ID[@REVISION]?max_tokens=64``, `exact` unless the spec says otherwise.
 
         Raises:
-            RecommenderError: If a parameter is unknown, a value is out of range, or there is no
-                such file.
+            RecommenderError: If a parameter is unknown, a value is out of range, or there is no such file.
         """
         target, given = specs.split(spec)
         if cls.reads_images:

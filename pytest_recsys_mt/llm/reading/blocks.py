@@ -1,6 +1,4 @@
-"""The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of
-them is the answer.
-"""
+"""The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of them is the answer."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _ENTRIES = ("numbered", "bulleted", "data")
 
 @dataclass(frozen=True)
 class Block:
-    """A part of an answer that may be its list: its pieces, and what introduces it, if anything
-    does.
-    """
+    """A part of an answer that may be its list: its pieces, and what introduces it, if anything does."""
 
     pieces: tuple[Piece, ...]
     name: str = ""
@@ -206,8 +202,7 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     """The block with its entries in the order of the ranks or scores that it states; None if these
     contradict each other.
 
-    `numbers` are for each of its pieces the candidate's number of the item that it names, if it
-    names one.
+    `numbers` are for each of its pieces the candidate's number of the item that it names, if it names one.
     """
     entries = [
         at

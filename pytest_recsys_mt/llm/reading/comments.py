@@ -79,9 +79,7 @@ def retranslated(text: str) -> str:
 
 
 def cuts(text: str) -> Iterator[tuple[str, str, bool]]:
-    """The places where a title may end, the last first: the title, the rest, and whether it surely
-    ends there.
-    """
+    """The places where a title may end, the last first: the title, the rest, and whether it surely ends there."""
     for head, rest in _closed(text):
         yield unwrapped(head), rest, True
     rated = RATING.search(text)

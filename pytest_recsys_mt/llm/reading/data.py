@@ -269,9 +269,7 @@ def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
 
 
 def _entry(value: Any, name: str, group: str) -> Piece:
-    """What an object or a plain value of JSON names; a text may begin with the number of a candidate
-    or a count.
-    """
+    """What an object or a plain value of JSON names; a text may begin with the number of a candidate or a count."""
     keys = _keys(value) if isinstance(value, dict) else {}
     text = html.unescape(str(_titled(keys) if keys else value))
     title, number = numbered_text(text)

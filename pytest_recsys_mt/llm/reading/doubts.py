@@ -1,6 +1,4 @@
-"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess
-may be wrong.
-"""
+"""What stands in an answer beside its list and contradicts it: then nothing is read, since a guess may be wrong."""
 
 import re
 from collections import Counter
@@ -8,6 +6,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from pytest_recsys_mt.llm.reading import comments
+from pytest_recsys_mt.llm.reading.heard import Heard, Line
+from pytest_recsys_mt.llm.reading.layout import Piece
+from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import GRADES, ORDINALS, patterns
 
 _SAYS = patterns(Path(__file__).with_name("doubts.toml"))
@@ -17,9 +19,9 @@ def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:
     return {word: at for at, words in enumerate(groups, first) for word in words.split()}
 
 
-_WORDS, OF_GRADES = _numbered(ORDINALS, 1), _numbered(GRADES, 0)
+_WORDS, _GRADES = _numbered(ORDINALS, 1), _numbered(GRADES, 0)
 _GRADE = re.compile(
-    rf"(?:^|[|:(–—-])\s*({'|'.join(OF_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
+    rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
 """A cell, or the end of an entry, that says how good it is."""
 _BEGIN = re.compile(r"^(?:\d+[.)])?\W*")
@@ -28,6 +30,10 @@ _NO_MARK = re.compile(r"[\s:;,.!?'’\"“”&/–—\d-]")
 _MARKS = 4  # more different words beside titles are comments
 _FEW = 4  # fewer letters beside titles say nothing
 _ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
+_RESTATED = 3  # fewest entries of the history, before others, that restate it
+_SENTENCE = 2  # most words in lower case beside a title, of what is no sentence
+_SMALL = re.compile(r"\b[\da-z]*[a-z]\b")
+_LETTERED = re.compile(r"[A-J][.)]\s")
 _NUMBERS = re.compile(
     r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])"
 )
@@ -38,39 +44,101 @@ def of_text(text: str) -> str:
     return "it says that the best comes last" if _SAYS["upside_down"].search(text) else ""
 
 
-Line = tuple[str, Sequence[int | None]]
-"""A line without the titles of offered items, and the places in the list of those that it names, if they have one."""
-
-
-def of_list(
-    entries: Sequence[str],
-    rests: Sequence[str],
-    named: Sequence[int],
-    beside: Sequence[str],
-    before: Sequence[str],
-    behind: Sequence[Line],
-    numbers: int,
-    longer: Sequence[str],
-    *,
-    numbered: bool,
+def of_answer(
+    reader: Reader, found: Sequence[Piece], taken: Sequence[Piece], names: Sequence[str]
 ) -> str:
-    """Why a list may not be the answer; empty if nothing contradicts it.
+    """Why the list of an answer may not be what it says; empty if nothing contradicts it.
 
     Args:
-        entries: Its entries as they are written.
-        rests: The same without their titles.
-        named: How many titles each has.
-        beside: What the data say of each elsewhere.
-        before: The lines right before it, and its name.
-        behind: The lines behind it.
-        numbers: How many candidates have a number.
-        longer: The rests of the entries again, if they are more than were asked for.
-        numbered: Whether its entries have numbers, and it does not begin as the candidates do.
+        reader: Has read the pieces in `taken`.
+        found: The pieces that count, in their order.
+        taken: Those of the list.
+        names: The names of its parts.
     """
-    said = [each.casefold() for each in rests]
+    if not reader.items():
+        return ""
+    heard = Heard(reader, found, taken)
+    why = _of_parts(heard)
+    if why or not (heard.own or heard.chains):
+        return why
+    return _of_lines(heard) or _of_list(heard, names)
+
+
+def _of_parts(heard: Heard) -> str:
+    reader = heard.reader
+    if len(reader.items()) > reader.wanted and {*reader.items()[:_RESTATED]} <= reader.history:
+        return "it begins with the history"
+    if any(line.strip(" *_#:：").casefold() in _GRADES for line in heard.told):
+        return "its parts have names that say no order"
+    if heard.chains and any(map(_LETTERED.match, heard.told)):
+        return "its letters are its own"
+    if any(" = " in piece.text for piece in heard.chains):
+        return "it ranks some items alike"
+    return ""
+
+
+def _of_lines(heard: Heard) -> str:
+    own = [heard.said(piece) for piece in heard.own]
+    wordy = [rest for rest, named in own if named and len(_SMALL.findall(rest)) > _SENTENCE]
+    if heard.reader.names_none and 2 * len(wordy) > len(own):
+        return "its entries name offered items among other words"
+    if heard.begins and any(map(comments.is_refusal, heard.told)):
+        return "it declines to answer"
+    if own and not heard.listed and (why := _of_sentences(own)):
+        return why
+    others, apart = set(heard.others), False  # whether a line says what stands below it
+    for piece in heard.found[heard.first + 1 :]:
+        rest, named = heard.line(piece)
+        line = piece.place == "line"
+        apart = apart or (line and not named)
+        if line and (len(_SMALL.findall(rest)) > 1 or (apart and _mark(piece))):
+            others.update({*named} - heard.inside)
+    if others and heard.inside and len(heard.inside) < heard.reader.wanted:
+        return "other items stand behind the list"
+    before = [heard.said(piece) for piece in heard.found[: heard.first] if piece in heard]
+    if heard.listed and any(None in places and _chooses(line) for line, places in before):
+        return "a sentence before the list names another item"
+    return ""
+
+
+def _of_list(heard: Heard, names: Sequence[str]) -> str:
+    """Why a list may not be the answer; `names` are those of its parts."""
+    said = [heard.line(piece)[0].casefold() for piece in heard.own]
+    numbered = not heard.begins and any(piece.number is not None for piece in heard.listed)
+    entries = {id(piece) for piece in heard.listed or heard.own[:1]}
+    named = set[str]()
+    for piece in () if heard.listed else heard.own:
+        if not named.issuperset(heard.line(piece)[1]):
+            entries.add(id(piece))
+            named.update(heard.line(piece)[1])
+    behind = [
+        heard.said(piece)
+        for piece in heard.found[heard.first + 1 :]
+        if piece.place == "line" and piece in heard and id(piece) not in entries
+    ]
+    right_before = heard.found[max(0, heard.first - 2) : heard.first]
+    before = [piece.text for piece in right_before if piece.place in ("line", "note")]
+    before += [*names, *(piece.name for piece in heard.chains)]
+    return (
+        _of_entries(heard, said)
+        or _of_marks(heard, behind)
+        or ("its ranks and its order contradict each other" if _ranks_differ(said) else "")
+        or _of_neighbours(said, before, behind)
+        or _of_places(behind)
+        or (
+            "its scores and its order contradict each other"
+            if not numbered and _falls_short(said)
+            else ""
+        )
+        or _of_corrections(behind, heard.reader.offered)
+    )
+
+
+def _of_entries(heard: Heard, said: Sequence[str]) -> str:
+    entries = [piece.whole or piece.text for piece in heard.own]
     partly = 0 < sum(bool(_SAYS["checked"].search(each)) for each in entries) < len(entries)
-    told = (f"{a} | {b.casefold()}" for a, b in zip(said, beside, strict=True))
-    grades = [OF_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
+    told = (f"{a} | {piece.beside.casefold()}" for a, piece in zip(said, heard.own, strict=True))
+    grades = [_GRADES[found[1]] for found in map(_GRADE.search, told) if found]
     graded = len(grades) == len(said) and len(set(grades)) > 1
     graded = graded and (0 in grades or grades != sorted(grades, reverse=True))
     if (
@@ -88,15 +156,32 @@ def of_list(
     ) or any(map(_SAYS["below"].search, said)):
         return "its parts have names that say no order"
     if any(
-        many > 1 and _SAYS["replaces"].search(each) for many, each in zip(named, said, strict=True)
+        len(heard.line(piece)[1]) > 1 and _SAYS["replaces"].search(each)
+        for piece, each in zip(heard.own, said, strict=True)
     ):
         return "its entries name another item too"
-    if longer and _some_are_marked([each.casefold() for each in longer]):
+    return ""
+
+
+def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:
+    """Why a list that is longer than it should be may have a part that is the answer."""
+    rests = [
+        f"{_mark(piece)} {rest}".casefold()
+        for piece in heard.own
+        for rest, named in [heard.line(piece)]
+        if named and (piece in heard.listed or not any(map(str.isalnum, rest)))
+    ]
+    if len(rests) <= heard.reader.wanted:
+        return ""
+    if _some_are_marked(rests):
         return "some of its entries have marks or numbers that others lack"
-    if longer and any(len(named) > 1 or (named and chooses(line)) for line, named in behind):
+    if any(len(named) > 1 or (named and _chooses(line)) for line, named in behind):
         return "a sentence says which of its entries are recommended"
-    if _ranks_differ(said):
-        return "its ranks and its order contradict each other"
+    return ""
+
+
+def _of_neighbours(said: Sequence[str], before: Sequence[str], behind: Sequence[Line]) -> str:
+    """What the lines around a list say of its order."""
     around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
     around += said if len(said) == 1 else []
     lines = [line.casefold() for line, _ in behind]
@@ -113,6 +198,10 @@ def of_list(
         return "it says another order than that of the best"
     if any(line.rstrip(" *_").endswith(("?", "？")) for line in before):
         return "it asks a question"
+    return ""
+
+
+def _of_places(behind: Sequence[Line]) -> str:
     alone = [
         places[0]
         for line, places in behind
@@ -120,8 +209,10 @@ def of_list(
     ]
     if len(alone) > 1 and (None in alone or alone != sorted(alone)):  # type: ignore[type-var]
         return "another list stands behind it"
-    if not numbered and _falls_short(said):
-        return "its scores and its order contradict each other"
+    return ""
+
+
+def _of_corrections(behind: Sequence[Line], numbers: int) -> str:
     for line, places in behind:
         if _corrects(line.casefold(), places):
             return "it corrects its list afterwards"
@@ -130,7 +221,7 @@ def of_list(
     return ""
 
 
-def of_sentences(lines: Sequence[Line]) -> str:
+def _of_sentences(lines: Sequence[Line]) -> str:
     """Why the titles in sentences may not be the answer."""
     if any(named and _SAYS["negates"].search(line.casefold()) for line, named in lines):
         return "its sentences also name what they do not recommend"
@@ -139,11 +230,17 @@ def of_sentences(lines: Sequence[Line]) -> str:
     return ""
 
 
-def chooses(line: str) -> bool:
+def _chooses(line: str) -> bool:
     """Whether a sentence recommends what it names."""
     return bool(_SAYS["chooses"].search(line.casefold())) and not _SAYS["negates"].search(
         line.casefold()
     )
+
+
+def _mark(piece: Piece) -> str:
+    """What stands before an entry, without its number: ``⭐``."""
+    before = piece.whole[: -len(piece.text)] if piece.whole.endswith(piece.text) else ""
+    return re.sub(r"[\w.()]", "", before)
 
 
 def _corrects(line: str, named: Sequence[int | None]) -> bool:

@@ -15,11 +15,9 @@ MOST_ASKED = 1000
 
 
 class KnownFilms:
-    """The films of `pytest_recsys_mt.datasets.metadata`, read at first use, if the catalogue is one
-    of films.
+    """The films of `pytest_recsys_mt.datasets.metadata`, read at first use, if the catalogue is one of films.
 
-    Loaders do not say what their items are: at least `LEAST_SHARE` of those with a year are known
-    films.
+    Loaders do not say what their items are: at least `LEAST_SHARE` of those with a year are known films.
     """
 
     def __init__(self, catalogue: Iterable[Item]) -> None:

@@ -24,8 +24,7 @@ ROUNDING = 1e-6
 
 
 class NearWords:
-    """Words by how they are spelt, to find those that `spelling.is_misspelling` may take another
-    for.
+    """Words by how they are spelt, to find those that `spelling.is_misspelling` may take another for.
 
     Such a pair begins and ends with the same letters, has no digits, and is one edit apart. Cut the
     known word, of m letters, in two at m // 2. The edit lies in one part, so that the other part
@@ -68,13 +67,11 @@ class NearWords:
         ]
 
     def titles(self, written: Sequence[str], *, dated: bool) -> Iterator[tuple[str, ...]]:
-        """All words of titles of this vocabulary that `spelling.is_misspelling` may allow for
-        `written`.
+        """All words of titles of this vocabulary that `spelling.is_misspelling` may allow for `written`.
 
-        A title has at most two other words than the text, each near one of the text's. A word of
-        the text that the vocabulary lacks is in no title, so it is one of the two. A word that it
-        has is correctly spelt: it stands for another only if the text may give the title's year
-        (`dated`), and only for a longer or a shorter one.
+        A title has at most two other words than the text, each near one of the text's. A word of the text that the
+        vocabulary lacks is in no title, so it is one of the two. A word that it has is correctly spelt: it stands for
+        another only if the text may give the title's year (`dated`), and only for a longer or a shorter one.
         """
         strange = {place for place, word in enumerate(written) if word not in self._words}
         if len(strange) > 2:
@@ -108,11 +105,10 @@ def _has_digit(word: str) -> bool:
 class MostSimilar:
     """Names by length and by pairs of neighbouring letters, for the most similar to a text.
 
-    Names are similar by their indel distance D: the letters to delete from the text and to insert
-    into it. D is at least the difference of the lengths. And a deletion takes away at most two
-    pairs of the text, an insertion at most one, so a name lacks at most (3 D + length of the text -
-    length of the name) / 2 of the text's pairs. Each pair sets one of 64 bits; a bit that the text
-    has and the name has not is at least one lacking pair.
+    Names are similar by their indel distance D: the letters to delete from the text and to insert into it. D is at
+    least the difference of the lengths. And a deletion takes away at most two pairs of the text, an insertion at most
+    one, so a name lacks at most (3 D + length of the text - length of the name) / 2 of the text's pairs. Each pair sets
+    one of 64 bits; a bit that the text has and the name has not is at least one lacking pair.
     """
 
     def __init__(self, names: Iterable[str]) -> None:

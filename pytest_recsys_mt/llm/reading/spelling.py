@@ -185,10 +185,9 @@ def is_misspelling(
     Julia). So the number of words must be equal; numbers and short words must be equal; each word
     may have one edit, inside it; and a long word must be equal, or the misspelt one must be long.
 
-    No word of `known` titles is a misspelling of another (Good Will Haunting). If the text is
-    `dated` as the title, then, beside an equal long word, a missing or extra letter is allowed in
-    shorter words too, even if that makes another word (Forest Gump), and a doubled letter in the
-    shortest.
+    No word of `known` titles is a misspelling of another (Good Will Haunting). If the text is `dated` as the title,
+    then, beside an equal long word, a missing or extra letter is allowed in shorter words too, even if that makes
+    another word (Forest Gump), and a doubled letter in the shortest.
     """
     from rapidfuzz.distance import OSA
 

@@ -24,8 +24,7 @@ _MAYBE = re.compile(r"[<◁\[]|assistantfinal|\Aanalysis")
 
 
 def without_thinking(text: str) -> str:
-    """What follows the last end of thinking, else what stands outside all thinking; it may be
-    empty.
+    """What follows the last end of thinking, else what stands outside all thinking; it may be empty.
 
     An end without a beginning counts too, since the beginning may stand in the prompt.
     """

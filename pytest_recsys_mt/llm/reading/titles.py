@@ -32,9 +32,8 @@ __all__ = ["Scope", "TitleIndex", "normalise"]
 YEAR_SLACK = 1
 """Years that a text and the catalogue may differ for one film: a festival and its release.
 
-The limit holds even among few items: 8 % of the films of MovieLens (823 of 9,742 in
-ml-latest-small) have a namesake of another year in Wikidata alone, so "Casablanca (1967)" may not
-be the one of 1942.
+The limit holds even among few items: 8 % of the films of MovieLens (823 of 9,742 in ml-latest-small) have a namesake of
+another year in Wikidata alone, so "Casablanca (1967)" may not be the one of 1942.
 """
 
 MIN_SCORE = 88.0
@@ -50,9 +49,8 @@ MIN_MARGIN = 3.0
 """By how much the best misspelt title must beat the second best, in the same unit."""
 
 LONG = 5
-"""Titles with at least this many words, without articles, are one title if they differ only in an
-article: of 17,472 films of Wikidata none of that length has such a namesake, of shorter ones
-148."""
+"""Titles with at least this many words, without articles, are one title if they differ only in an article: of 17,472
+films of Wikidata none of that length has such a namesake, of shorter ones 148."""
 
 _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re.IGNORECASE)
 """A bracket whose absence makes another title."""
@@ -389,11 +387,10 @@ class TitleIndex:
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
         """The item that `text` names, first among `offered`, or None.
 
-        Titles are equal by `normalise`, by the title or by another name in its brackets. A year in
-        the text must agree (within `YEAR_SLACK`) and distinguishes remakes. Titles that differ in
-        articles, numerals or spelling match only if hardly anything else is possible
-        (`is_misspelling`, `MIN_SCORE`, `MIN_MARGIN`, `LONG`; a single word only among `offered`, or
-        with its year). A title that several years of the catalogue share names none of them.
+        Titles are equal by `normalise`, by the title or by another name in its brackets. A year in the text must agree
+        (within `YEAR_SLACK`) and distinguishes remakes. Titles that differ in articles, numerals or spelling match only
+        if hardly anything else is possible (`is_misspelling`, `MIN_SCORE`, `MIN_MARGIN`, `LONG`; a single word only
+        among `offered`, or with its year). A title that several years of the catalogue share names none of them.
         """
         return self.scope(tuple(offered)).find(text, year)
 

@@ -33,10 +33,9 @@ NARROWEST = 8
 class TrainedRecommender(ScoringRecommender):
     """Base of the recommenders that are trained by gradient descent.
 
-    In addition to the rules of all scoring recommenders: a repeated item of a history counts at its
-    last place. An item without training interactions is learned from the drawn negatives, as an
-    item that nobody chose. A history without a known item scores everything 0, so its answer is the
-    popular items, unless a known attribute of the user is read.
+    In addition to the rules of all scoring recommenders: a repeated item of a history counts at its last place. An item
+    without training interactions is learned from the drawn negatives, as an item that nobody chose. A history without a
+    known item scores everything 0, so its answer is the popular items, unless a known attribute of the user is read.
 
     Requests are scored in blocks of one fixed height and a few widths, so that a score does not
     depend on the rest of its batch. The parameters, the data and the seed determine the weights, on

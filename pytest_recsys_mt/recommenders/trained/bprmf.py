@@ -34,10 +34,9 @@ class BPRMF(TrainedRecommender):
 
         sum_i E_j[-ln sigmoid(u'(q_i - q_j))] + (u - m)' C^-1 (u - m) / 2
 
-    where i goes over the history and E_j is the mean over items that it lacks: `OTHERS` of them, evenly
-    spaced by popularity, or all. It takes `STEPS` of Newton's method. They begin where each margin
-    u'(q_i - q_j) is as near to 2 as the prior allows, since to second order around 0 the loss of
-    a margin x is (x - 2)^2 / 8 + const:
+    where i goes over the history and E_j is the mean over items that it lacks: `OTHERS` of them, evenly spaced by
+    popularity, or all. It takes `STEPS` of Newton's method. They begin where each margin u'(q_i - q_j) is as near to 2
+    as the prior allows, since to second order around 0 the loss of a margin x is (x - 2)^2 / 8 + const:
 
         (C^-1 + 1/4 sum_i E_j[(q_i - q_j)(q_i - q_j)']) u = C^-1 m + 1/2 sum_i (q_i - E_j q_j)
 

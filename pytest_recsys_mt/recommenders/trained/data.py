@@ -118,10 +118,9 @@ def encode(
 ) -> Ints:
     """The histories of requests as item columns, shape (requests, width), `PAD` on the left.
 
-    Items outside the catalogue are left out. A repeated item of a history counts once, at its last
-    place: no user of the training data has an item twice. Width is `length`, whose latest items are
-    kept, or with 0 the longest. Histories are `ordered` oldest first, as the request gives them, or
-    sorted by column, which hides their order.
+    Items outside the catalogue are left out. A repeated item of a history counts once, at its last place: no user of
+    the training data has an item twice. Width is `length`, whose latest items are kept, or with 0 the longest.
+    Histories are `ordered` oldest first, as the request gives them, or sorted by column, which hides their order.
     """
     lengths = [len(request.history) for request in requests]
     owners = np.repeat(np.arange(len(requests)), lengths)

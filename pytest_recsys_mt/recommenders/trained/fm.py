@@ -31,11 +31,10 @@ PAIRS = 2**13
 class FM(TrainedRecommender):
     """A factorisation machine (Rendle, ICDM 2010, equation 1) that predicts clicks.
 
-    Features: the items of the history, each 1 / their number; the scored item; its genres or
-    categories, each 1 / their number. Items of a history and the scored item have separate vectors.
-    It is trained to predict whether a user chose an item. The other items are drawn uniformly from
-    those that the user never chose; the history of an example is what came before it. It reads
-    neither ratings nor, within the latest `length` items, the order of a history.
+    Features: the items of the history, each 1 / their number; the scored item; its genres or categories, each 1 / their
+    number. Items of a history and the scored item have separate vectors. It is trained to predict whether a user chose
+    an item. The other items are drawn uniformly from those that the user never chose; the history of an example is what
+    came before it. It reads neither ratings nor, within the latest `length` items, the order of a history.
 
     With `user_attributes`, attributes of users (age, occupation) are features too, each 1 / their
     number: in training those of ``Dataset.users``, in an answer ``Request.attributes``. Missing and

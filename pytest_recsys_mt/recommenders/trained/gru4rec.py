@@ -19,17 +19,15 @@ from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedd
 class GRU4Rec(TrainedRecommender):
     """A GRU that reads the history item by item and predicts the next one.
 
-    The score of item j is (W h + c)'q_j + b_j, with h the state of the GRU after the embeddings q of
-    the history, oldest first. The network is that of Hidasi et al., "Session-based recommendations
-    with recurrent neural networks" (ICLR 2016), with the output tied to the input embeddings. The
-    loss is that of Hidasi and Karatzoglou, "Recurrent neural networks with top-k gains" (CIKM 2018),
-    section 3: cross entropy over the next item and negatives that a batch shares, drawn uniformly
-    (their alpha = 0). Ratings are not read.
+    The score of item j is (W h + c)'q_j + b_j, with h the state of the GRU after the embeddings q of the history,
+    oldest first. The network is that of Hidasi et al., "Session-based recommendations with recurrent neural networks"
+    (ICLR 2016), with the output tied to the input embeddings. The loss is that of Hidasi and Karatzoglou, "Recurrent
+    neural networks with top-k gains" (CIKM 2018), section 3: cross entropy over the next item and negatives that a
+    batch shares, drawn uniformly (their alpha = 0). Ratings are not read.
 
-    The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 0.001, and
-    decay, 5e-5, are for batches of single predictions. Here an example is a stretch of `length`
-    interactions of one user, so an epoch has far fewer steps. Between two steps that touch an item
-    the decay would undo what the first one learned.
+    The sizes are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. Their rate, 0.001, and decay, 5e-5, are
+    for batches of single predictions. Here an example is a stretch of `length` interactions of one user, so an epoch
+    has far fewer steps. Between two steps that touch an item the decay would undo what the first one learned.
     """
 
     key: ClassVar[str] = "gru4rec"

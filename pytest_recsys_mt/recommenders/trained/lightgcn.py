@@ -24,10 +24,9 @@ class LightGCN(TrainedRecommender):
     numbers of neighbours; layer 0 is learned; a node's embedding is the mean of its layers 0 to K,
     and a score the product of two embeddings. Trained with Bayesian personalised ranking.
 
-    An answer adds a node for the history to the trained graph, whose items keep their layers. Its
-    layers 1 to K are the sums over the history. Only training could learn its layer 0, so that is
-    the mean of all users'. For a user of the training data with the same history, the result is the
-    trained embedding except for layer 0. Ratings are not read.
+    An answer adds a node for the history to the trained graph, whose items keep their layers. Its layers 1 to K are the
+    sums over the history. Only training could learn its layer 0, so that is the mean of all users'. For a user of the
+    training data with the same history, the result is the trained embedding except for layer 0. Ratings are not read.
 
     The sizes and the decay are those for MovieLens-1M of Jiang et al. (2025), appendix A.3. A step
     processes the whole graph for any batch, so the batch is large, and the rate ten times theirs.

@@ -31,9 +31,8 @@ class NRMS(TrainedRecommender):
     chose, after the earlier ones, from others drawn uniformly. (The paper draws those from the same
     impression, which only data of impressions have.) Word vectors are learned, not pretrained.
 
-    Neither ratings nor, within the latest `length` items, the order of a history are read: as in
-    the paper, there are no positions. A title is read without its year, in lower case; an item
-    without a title is read by its id.
+    Neither ratings nor, within the latest `length` items, the order of a history are read: as in the paper, there are
+    no positions. A title is read without its year, in lower case; an item without a title is read by its id.
 
     The paper's sizes (16 heads, 300 numbers a word, 200 hidden, histories of 50) are for a GPU and
     millions of clicks; these train on a CPU in minutes.
@@ -72,9 +71,7 @@ class _Encoder(nn.Module):
         self.query = nn.Linear(query, 1, bias=False)
 
     def forward(self, vectors: Tensor, known: Tensor, dropout: float) -> Tensor:
-        """One vector per row of (n, width, size), zeros if nothing in the row is `known`, (n,
-        width).
-        """
+        """One vector per row of (n, width, size), zeros if nothing in the row is `known`, (n, width)."""
         count, width, _ = vectors.shape
         parts = self.mixed(vectors).view(count, width, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         query, key, value = parts.unbind(0)

@@ -20,10 +20,9 @@ from pytest_recsys_mt.recommenders.trained.network import Network, embed, embedd
 class SASRec(TrainedRecommender):
     """Self-attentive sequential recommendation (Kang and McAuley, ICDM 2018).
 
-    Item embeddings plus learned positions, counted from the end of the history, pass `layers`
-    blocks of causal self-attention and a two-layer network, each with layer normalisation before,
-    dropout and a residual connection. The score of item j is the last output times the embedding
-    of j. Ratings are not read.
+    Item embeddings plus learned positions, counted from the end of the history, pass `layers` blocks of causal
+    self-attention and a two-layer network, each with layer normalisation before, dropout and a residual connection. The
+    score of item j is the last output times the embedding of j. Ratings are not read.
 
     Every place of a sequence predicts the next item. The paper contrasts that item with one drawn
     item by binary cross entropy. Here it is in a softmax with `negatives` drawn items that a batch
@@ -125,8 +124,7 @@ class _Block(nn.Module):
 
 
 def window_ends(training: Training, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Rows at which sequences end that together predict every interaction once, except a user's
-    first.
+    """Rows at which sequences end that together predict every interaction once, except a user's first.
 
     They go back from each user's latest interaction in steps of `length`.
     """

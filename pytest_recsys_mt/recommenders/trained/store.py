@@ -41,8 +41,7 @@ def obtain(
     read, is cut short or was altered counts as absent: it is trained anew and replaced.
 
     Raises:
-        CacheError: If the folder cannot be written, if others may write to it, or if its content is
-            foreign.
+        CacheError: If the folder cannot be written, if others may write to it, or if its content is foreign.
     """
     key = key_of(identity)
     place, lock_file = folder / key, folder / f"{key}.lock"

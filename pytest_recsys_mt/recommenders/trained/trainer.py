@@ -49,9 +49,8 @@ class Validation(NamedTuple):
     """How well the held-out interactions are predicted: the geometric mean of their ranks, by which
     training stops, and the mean NDCG@10.
 
-    Every user moves the mean rank, even where the item is far from the top, so it tells two epochs
-    apart that `ndcg` of a thousand users cannot: there, the few that are found or lost by chance
-    decide.
+    Every user moves the mean rank, even where the item is far from the top, so it tells two epochs apart that `ndcg` of
+    a thousand users cannot: there, the few that are found or lost by chance decide.
     """
 
     rank: float
@@ -77,9 +76,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Report:
-    """The course of a training; without validation, `best` is the last epoch, and ranks and NDCG
-    are empty.
-    """
+    """The course of a training; without validation, `best` is the last epoch, and ranks and NDCG are empty."""
 
     epochs: int
     best: int  # the epoch whose weights were kept, from 1
@@ -96,8 +93,7 @@ def train(
     seed: int,
     told: Callable[[str], None] | None = None,
 ) -> Report:
-    """Train `network` in place, from its initial weights; it ends with the best ones, frozen, in
-    evaluation mode.
+    """Train `network` in place, from its initial weights; it ends with the best ones, frozen, in evaluation mode.
 
     The validation predicts each user's latest interaction, of `VALIDATED` users at most, among the
     whole catalogue without their history. These interactions are not learned from. The seed is that

@@ -1,0 +1,186 @@
+"""What an answer may name: the offered items, by title, number or letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pytest_recsys_mt.llm.reading import comments
+from pytest_recsys_mt.llm.reading.blocks import Block
+from pytest_recsys_mt.llm.reading.layout import LABEL, Piece, chained
+from pytest_recsys_mt.llm.reading.spelling import normalise
+from pytest_recsys_mt.llm.reading.titles import Scope
+from pytest_recsys_mt.requests import Item, Request
+
+_CANDIDATE_NUMBER = re.compile(rf"{LABEL}[#(\[{{]{{0,2}}(\d{{1,4}})[.)\]}}]{{0,2}}", re.IGNORECASE)
+_LETTER = re.compile(r"[\[(]?([A-Z])[\])]?")
+_BRACKETED = re.compile(r"[\[(]\d{1,4}[\])]")
+_BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
+_SPLIT = re.compile(
+    r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
+)
+_PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
+MOST_WORDS = 14  # most words of a title inside a sentence
+
+
+class Offer:
+    """The items of a request, and which of them a text names.
+
+    Args:
+        request: The request.
+        scope: See `parser.scope_of`.
+        first: The number of the first candidate.
+        loose: Whether anything may stand beside a title.
+    """
+
+    def __init__(self, request: Request, scope: Scope, first: int, *, loose: bool) -> None:
+        self.candidates = request.candidates
+        self.titles = {item.id: normalise(item.title) for item in request.candidates or ()}
+        self.history = {rating.item.id for rating in request.history} - self.titles.keys()
+        self.first = first
+        self.wanted = request.k
+        self.freely = loose
+        self.places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
+        self.scope = scope
+        self.named: set[str] = set()
+
+    @property
+    def offered(self) -> int:
+        """How many candidates have a number."""
+        return len(self.candidates or ())
+
+    def equal(self, text: str, year: int | None = None) -> Item | None:
+        """The item of a title; of several, one that was not named yet."""
+        return self.scope.equal(text, year, self.named) if text else None
+
+    def candidate(self, number: int) -> Item | None:
+        """The candidate with that number."""
+        offered, at = self.candidates or (), number - self.first
+        return offered[at] if 0 <= at < len(offered) else None
+
+    def number(self, text: str) -> Item | None:
+        """The candidate whose number a text is."""
+        match = _CANDIDATE_NUMBER.fullmatch(text.strip().rstrip(",;"))
+        return None if match is None else self.candidate(int(match[1]))
+
+    def beginning_with(self, text: str, year: int | None) -> Item | None:
+        """The item of the longest title at the start of a piece, before a comment."""
+        for head, rest, closed in comments.cuts(text):
+            item = self.equal(head, year)
+            if self.freely:
+                behind = "" if rest.rstrip().endswith((")", "]")) else rest.strip(" \t-–—:：|,.;~")
+                other = self.equal(behind, year)
+                if (item is None) != (other is None):
+                    return item or other
+            if item is None:
+                continue
+            if closed or comments.is_comment(rest, item) or self.equal(rest) == item:
+                return item
+            if self.titles.get(item.id, "").startswith(normalise(text)):
+                return item  # the rest begins as in the offered title
+            by_its_maker = rest[:1].isupper() and text.endswith(f" by {rest}")
+            if by_its_maker and item.year is None and item.id in self.titles:
+                return item
+        return self.equal(comments.retranslated(text), year)
+
+    def place_of(self, piece: Piece) -> int | None:
+        """The number of the candidate whose title a piece is."""
+        if piece.number is None or not self.candidates:
+            return None
+        text = comments.unwrapped(piece.text)
+        item = self.equal(text, piece.year) or self.beginning_with(text, piece.year)
+        return self.places.get(item.id) if item is not None else None
+
+    def named_in(self, text: str) -> tuple[str, list[str]]:
+        """A line without the titles of offered items, and those items, each once, in its order."""
+        if (whole := self.equal(comments.unwrapped(text))) is not None:
+            aside = _BRACKETS.findall(text)
+            return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
+        words = [found.span() for found in re.finditer(r"\S+", text)]
+        rest, named, at = [], list[str](), 0
+        while at < len(words):
+            found = self._named_at(text, words, at)
+            if found is None:
+                rest.append(text[slice(*words[at])])
+                at += 1
+            else:
+                item, last, end = found
+                named.append(item.id)
+                rest += ["", text[end : words[last][1]]]
+                at = last + 1
+        return " ".join(rest), list(dict.fromkeys(named))
+
+    def _named_at(
+        self, text: str, words: Sequence[tuple[int, int]], at: int
+    ) -> tuple[Item, int, int] | None:
+        """The offered item whose title begins with a word, its last word, and where the title ends."""
+        start = words[at][0]
+        first = next((char for char in text[start : words[at][1]] if char.isalnum()), "")
+        if not first or first.islower():
+            return None
+        found = None
+        for last in range(min(len(words), at + MOST_WORDS) - 1, at - 1, -1):
+            written = text[start : words[last][1]].rstrip(_PUNCTUATION)
+            item = self.equal(written)
+            if item is not None and item.id in self.titles:
+                if found is not None and found[0].id != item.id:
+                    break  # "Portal 2" begins with another title
+                found = item, last, start + len(written)
+        return found
+
+    def idents(self, piece: Piece) -> tuple[int, ...] | None:
+        """The candidates' numbers that a piece consists of; None if it is something else."""
+        if piece.place == "tag":
+            return ()
+        text = piece.text
+        if not text.strip() and _BRACKETED.fullmatch(piece.whole.strip()):
+            text = piece.whole
+        if any(char.isalpha() for char in text) and self.equal(text) is not None:
+            return None
+        chain = chained(text) if piece.chain else None
+        if chain is None:
+            one = _CANDIDATE_NUMBER.fullmatch(comments.unwrapped(text).strip().rstrip(",;"))
+            if one is not None:
+                return (int(one[1]),)
+            chain = chained(text)
+            chain = None if chain is None or chain[0] else chain
+        if chain is None:
+            return None
+        parts = _SPLIT.split(chain[1])
+        numbers = [_CANDIDATE_NUMBER.fullmatch(part.strip()) for part in parts]
+        if all(numbers):
+            return tuple(int(number[1]) for number in numbers if number)
+        letters = [_LETTER.fullmatch(part.strip()) for part in parts]
+        if not all(letters):
+            return None
+        return tuple(ord(letter[1]) - 65 + self.first for letter in letters if letter)
+
+    def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
+        """The candidates' numbers in each piece of a block of nothing else, none if it says titles.
+
+        None if it can be read in two ways: a number that is a title of another item too, or a zero beside others.
+        """
+        if not self.candidates:
+            return []
+        found: list[tuple[int, ...]] = []
+        for piece in block.pieces:
+            idents = self.idents(piece)
+            if idents is None and piece.place in ("line", "note") and not self.equal(piece.text):
+                idents = ()  # words around
+            if idents is None:
+                return []
+            found.append(idents)
+        named = [number for idents in found for number in idents]
+        if not named:
+            return []
+        inside = [number for number in named if self.candidate(number) is not None]
+        distinct = list(dict.fromkeys(named))
+        titles = [self.equal(str(number)) for number in distinct]
+        as_titles = all(item is not None and item.id in self.titles for item in titles)
+        if len(inside) == len(named):
+            places = [self.places[item.id] for item in titles if item] if as_titles else distinct
+            return found if places == distinct else None
+        if as_titles or not inside:
+            return []
+        other = 0 if self.first else len(self.candidates)  # it may count from another number
+        return None if other in named else found

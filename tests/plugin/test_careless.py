@@ -172,3 +172,14 @@ def test_what_a_recommender_prints_or_names_wrongly_is_told_once(
     else:
         assert "which is the title of an item: return its id, item.id" in text
         assert "other reasons" not in text
+
+
+def test_data_of_one_user_fail_the_tests_that_need_two(project: pytest.Pytester) -> None:
+    rows = "".join(f"ann,{item},4,{item}\n" for item in range(20))
+    project.makefile(".csv", data="user,item,rating,timestamp\n" + rows)
+    result = project.runpytest_inprocess(
+        "--recsys-model=itemknn", "--recsys-data=data.csv", "--recsys-json=record.json"
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*has 1 users with a history*; at least 2 are needed*"])
+    assert (project.path / "record.json").is_file()

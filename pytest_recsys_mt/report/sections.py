@@ -138,7 +138,9 @@ def _passes(rows: list[Row], policy: Policy) -> bool:
 def _requests(running: RunningTest, run: Run | None) -> str:
     if run is None or running.recsys is None or not run.settings.is_recorded:
         return ""
-    with contextlib.suppress(RecsysError):  # the data have no two users who can be asked; the test says so
+    with contextlib.suppress(
+        RecsysError
+    ):  # the data have no two users who can be asked; the test says so
         return running.recsys.runner.digest
     return ""
 

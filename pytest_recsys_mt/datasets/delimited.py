@@ -102,7 +102,9 @@ def read(path: Path, layout: Layout) -> Rows:
         sound = all(len(row) == width for _, row in _walk(path, layout))
     numbers = [str(at) for at, column in columns.items() if column.kind == "number"]
     finite = np.isfinite(frame[numbers]).all(axis=None)
-    if not sound or not finite or (frame[ids] == "").any(axis=None):
+    named = [header[int(at)] for at in ids] if layout.header else []
+    again = named and (frame[ids] == named).all(axis=1).any()
+    if not sound or not finite or (frame[ids] == "").any(axis=None) or again:
         _explain(path, layout, width, columns)
     if frame.empty:
         raise DataError(f"{str(path)!r} has no rows{' below its header' * layout.header}")
@@ -252,8 +254,14 @@ def _separator(path: Path, layout: Layout) -> str:
 
 def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Column]) -> NoReturn:
     names = ", ".join(column.name for column in columns.values())
-    for line, fields in islice(_walk(path, layout), layout.header, None):
+    rows = _walk(path, layout)
+    header = next(rows)[1] if layout.header else None
+    for line, fields in rows:
         where = f"{str(path)!r}, line {line}"
+        if fields == header:
+            raise DataError(
+                f"{where}: the header stands here again, as where one file was appended to another; take out that line"
+            )
         if len(fields) > width or (len(fields) < width and not layout.ragged):
             raise DataError(f"{where}: {len(fields)} fields where {width} are expected ({names})")
         for position, column in columns.items():

@@ -148,3 +148,14 @@ def test_a_missing_file_is_named(tmp_path: Path, good: dict[str, str | bytes], n
 def test_an_unknown_folder_lists_the_formats(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no known format.*MovieLens 100K \(u\.data, u\.item"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("header", ["user,item,rating\n", "user,item\n"])
+def test_a_header_in_the_middle_is_no_row(tmp_path: Path, header: str) -> None:
+    rows = "ann,h1,4\nann,h2,3\nbob,h1,5\nbob,h3,4\n"
+    if "rating" not in header:
+        rows = re.sub(r",\d\n", "\n", rows)
+    path = tmp_path / "shop.csv"
+    path.write_text(header + rows + header + rows.replace("bob", "eve"), encoding="utf-8")
+    with pytest.raises(DataError, match=r"shop\.csv', line 6: the header stands here again"):
+        load(str(path))

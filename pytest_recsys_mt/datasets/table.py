@@ -39,7 +39,9 @@ LIKE_TIMES = ("time", "day", "when", "stamp", "ts", "dat")
 CATALOGUE: Mapping[str, Sequence[str]] = {
     "item": (*ITEMS, "id"),
     "title": ("title", "name", "itemtitle", "itemname", "movietitle", "booktitle", "productname", "prodname", "trackname"),
-    "year": ("year", "itemyear", "releaseyear", "publicationyear", "originalpublicationyear"),
+    "year": (
+        "year", "itemyear", "releaseyear", "publicationyear", "originalpublicationyear", "yearofpublication", "published",
+    ),
     "genres": ("genres", "genre", "class"),
     "directors": ("directors", "director"),
     "categories": ("categories", "category"),

@@ -49,6 +49,7 @@ class Was(NamedTuple):
 
     run: int
     state: str
+    digest: str = ""  # of its data
 
 
 class Store:
@@ -137,6 +138,7 @@ class Store:
             "commit": _commit(root),
             "models": document["models"],
             "data": document["data"],
+            "data_digest": document["data_digest"],
             "seed": document["seed"],
             "prompt": document["settings"].get("prompt"),
             "suite": document["digests"]["suite"],
@@ -211,7 +213,8 @@ class Store:
         for kept in self.runs():
             tests = kept.head.get("tests")
             if kept.head.get("data") == data and isinstance(tests, dict):
-                found |= {nodeid: Was(kept.number, str(state)) for nodeid, state in tests.items()}
+                digest = str(kept.head.get("data_digest") or "")
+                found |= {name: Was(kept.number, str(state), digest) for name, state in tests.items()}
         return found
 
     def _numbers(self) -> list[int]:

@@ -87,7 +87,7 @@ class Earlier:
         """Say what was fixed, what still fails and what fails now, since the tests last ran."""
         record = config.stash.get(RECORD, None)
         if record is not None and self.known:
-            for line in since(self, record.rows):
+            for line in since(self, record.rows, record.data_digest):
                 Safe(terminalreporter).write_line(line)
 
     def _rank(self, item: pytest.Item) -> int:
@@ -108,8 +108,8 @@ def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> di
     return places
 
 
-def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
-    """What became of tests since they last ran, in lines; none if all is settled, and was."""
+def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
+    """What became of tests since they last ran, in lines; none if all is settled, and was. `digest` is of the data."""
     tests = grouped(rows, lambda row: row["nodeid"])
     alike = Counter((own[0]["model"], name_of_row(own[0])) for own in tests.values())
     told: dict[str, list[tuple[str, Sequence[str]]]] = {
@@ -123,6 +123,8 @@ def since(earlier: Earlier, rows: Sequence[Row]) -> Iterator[str]:
         name, model = name_of_row(row), row["model"]
         where = f" ({nodeid})" if alike[model, name] > 1 else ""
         text = f"{name} of {model}{where}: {was.state} in run {was.run}, {now} now"
+        if digest and was.digest not in ("", digest):
+            text += "; the data are others now"
         if now not in UNSETTLED:
             told["SETTLED" if was.state == "inconclusive" else "FIXED"].append((text, ()))
         elif was.state not in UNSETTLED:

@@ -160,7 +160,7 @@ class Record:
         self._requests: set[str] = set()
         self._version = version
         self._time = time_since(started)
-        self._data_digest = ""
+        self.data_digest = ""
         self._rows: list[Row] = []
         self._calls: dict[str, list[Counted]] = {}
         self._causes: dict[str, Cause] = {}
@@ -189,7 +189,7 @@ class Record:
             self._readings.setdefault(model, {}).update(read)
         self.ahead += ahead
         self._requests.update(filter(None, [requests]))
-        self._data_digest = self._data_digest or data_digest
+        self.data_digest = self.data_digest or data_digest
         self._planned.update(planned)
         for key, facts in calls.items():
             self._calls.setdefault(key, []).extend(facts)
@@ -250,7 +250,7 @@ class Record:
             "version": self._version,
             "models": models or list(self.settings.models),
             "data": self.settings.data_named,
-            "data_digest": self._data_digest or None,
+            "data_digest": self.data_digest or None,
             "seed": self.settings.seed,
             "settings": settings_of(self.settings),
             "environment": environment(),

@@ -185,3 +185,15 @@ def test_an_example_that_is_not_seen_again_leaves_room_for_another(
     run("ratings", "test_a.py", "--recsys-json=two.json")
     rows = json.loads((pytester.path / "two.json").read_text())["results"]
     assert sum(row["shrunk"] is not None for row in rows) == 1
+
+
+def test_data_that_changed_under_one_name_are_said(run: Run, pytester: pytest.Pytester) -> None:
+    rows = [f"u{user},i{item},4,{item}\n" for user in range(80) for item in range(user % 9, 40, 2)]
+    data = pytester.path / "shop.csv"
+    data.write_text("user,item,rating,timestamp\n" + "".join(rows), encoding="utf-8")
+    run("order", "test_a.py", "--recsys-data=shop.csv")
+    same = said(run("order", "test_a.py", "--recsys-data=shop.csv"))
+    data.write_text("user,item,rating,timestamp\n" + "".join(rows[:-9]), encoding="utf-8")
+    other = said(run("order", "test_a.py", "--recsys-data=shop.csv"))
+    assert same == ["STILL shuffle_candidates of shop.py:Shop: violated in run 1, violated now"]
+    assert other == [f"{same[0].replace('run 1', 'run 2')}; the data are others now"]

@@ -343,9 +343,15 @@ def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return np.arange(len(keys[0]))
     lows = [int(key.min()) for key in keys]
     ranges = [int(key.max()) - low + 1 for key, low in zip(keys, lows, strict=True)]
-    if math.prod(ranges) > 2**63:
-        return np.lexsort(keys[::-1])
+    fitting = next(n for n in range(len(keys), -1, -1) if math.prod(ranges[:n]) <= 2**63)
     joined = np.zeros(len(keys[0]), dtype=np.int64)
-    for key, low, size in zip(keys, lows, ranges, strict=True):
+    for key, low, size in zip(keys[:fitting], lows, ranges, strict=False):
         joined = joined * size + (key - low)
-    return np.argsort(joined)
+    order = np.argsort(joined)
+    if fitting < len(keys):  # the others decide among rows that are equal so far
+        same = joined[order[1:]] == joined[order[:-1]]
+        places = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        equal = order[places]
+        others = [key[equal] for key in keys[fitting:]]
+        order[places] = equal[np.lexsort((*others[::-1], joined[equal]))]
+    return order

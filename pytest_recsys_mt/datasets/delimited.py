@@ -102,9 +102,11 @@ def read(path: Path, layout: Layout) -> Rows:
         sound = all(len(row) == width for _, row in _walk(path, layout))
     numbers = [str(at) for at, column in columns.items() if column.kind == "number"]
     finite = np.isfinite(frame[numbers]).all(axis=None)
+    if frame[ids].dtypes.eq("int64").all():
+        ids = []  # numbers are neither empty nor a header
     named = [header[int(at)] for at in ids] if layout.header else []
     again = named and (frame[ids] == named).all(axis=1).any()
-    if not sound or not finite or (frame[ids] == "").any(axis=None) or again:
+    if not sound or not finite or again or any((frame[at] == "").any() for at in ids):
         _explain(path, layout, width, columns)
     if frame.empty:
         raise DataError(f"{str(path)!r} has no rows{' below its header' * layout.header}")

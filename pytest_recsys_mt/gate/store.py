@@ -214,7 +214,9 @@ class Store:
             tests = kept.head.get("tests")
             if kept.head.get("data") == data and isinstance(tests, dict):
                 digest = str(kept.head.get("data_digest") or "")
-                found |= {name: Was(kept.number, str(state), digest) for name, state in tests.items()}
+                found |= {
+                    name: Was(kept.number, str(state), digest) for name, state in tests.items()
+                }
         return found
 
     def _numbers(self) -> list[int]:

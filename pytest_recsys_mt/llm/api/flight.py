@@ -72,7 +72,12 @@ class Flight:
 
         def more() -> None:
             for _ in range(min(most - len(self._workers), len(self._waiting))):
-                worker = group.create_task(work())
+                job = work()
+                try:
+                    worker = group.create_task(job)
+                except RuntimeError:  # a call raised, and the flight breaks off
+                    job.close()
+                    return
                 self._workers.add(worker)
                 worker.add_done_callback(self._workers.discard)
 

@@ -58,7 +58,7 @@ ITEMS = {name: Item(name, name) for name in "ab"}
 CONTEXT = Context(alpha=ALPHA, deterministic=True, items=ITEMS)
 
 Claims = tuple[str, ...]
-"""What a run claimed that is wrong: ``holds``, ``violated``, ``alarm``."""
+"""What a run claimed that is wrong: ``holds``, ``violated`` (an alarm of the monitor is one)."""
 
 
 @dataclass
@@ -202,16 +202,13 @@ def nights(failing: float, spans: bool, rng: Generator) -> Claims:
     return ("violated",) if found.alarm is not None else ()
 
 
-def _answered(right: np.ndarray, known: np.ndarray, missed: np.ndarray, label: str = "") -> Choices:
-    chosen = [
-        None if no else int(place) if yes else (int(place) + 1) % 4
-        for place, yes, no in zip(right, known, missed, strict=True)
-    ]
+def _answered(right: np.ndarray, known: np.ndarray, label: str = "") -> Choices:
+    chosen = np.where(known, right, (right + 1) % 4).tolist()
     return Choices(
         tuple(f"q{at}" for at in range(len(right))),
         tuple(map(int, right)),
         tuple(chosen),
-        tuple(None if place is None else str(place) for place in chosen),
+        tuple(map(str, chosen)),
         4,
         label=label,
     )
@@ -219,27 +216,24 @@ def _answered(right: np.ndarray, known: np.ndarray, missed: np.ndarray, label: s
 
 def questions(oracle: str, rng: Generator) -> Claims:
     """Multiple-choice questions, of which the true share is the limit."""
-    right, missed = rng.integers(0, 4, USERS), np.zeros(USERS, bool)
-    known = rng.random(USERS) < 0.5
-    one = _answered(right, known, missed)
+    right, known = rng.integers(0, 4, USERS), rng.random(USERS) < 0.5
+    one = _answered(right, known)
     if oracle == "better_than_chance":
-        return _status(
-            better_than_chance(_answered(right, rng.random(USERS) < 0.25, missed), CONTEXT)
-        )
+        return _status(better_than_chance(_answered(right, rng.random(USERS) < 0.25), CONTEXT))
     if oracle == "constant_answer":
-        guessed = _answered(rng.integers(0, 4, USERS), np.ones(USERS, bool), missed)
+        guessed = _answered(rng.integers(0, 4, USERS), np.ones(USERS, bool))
         verdict = constant_answer(replace(guessed, right=one.right), CONTEXT)
         return tuple(claim for claim in _status(verdict) if claim == "violated")
     lost = known & (rng.random(USERS) < 2 * LIMIT)  # half of the questions are known
     if oracle == "accuracy_kept":
-        other = _answered(right, known & ~lost, missed, "changed")
+        other = _answered(right, known & ~lost, "changed")
         return _status(accuracy_kept(one, other, CONTEXT, LIMIT))
     if oracle == "same_choices":
-        other = _answered(right, known ^ (rng.random(USERS) < LIMIT), missed, "changed")
+        other = _answered(right, known ^ (rng.random(USERS) < LIMIT), "changed")
         return _status(same_choices(one, [other], CONTEXT, LIMIT))
     rare = [f"q{at}" for at in range(0, USERS, 2)]
     shares = np.where(np.arange(USERS) % 2, 0.5 + LIMIT, 0.5)
-    gap = _answered(right, rng.random(USERS) < shares, missed)
+    gap = _answered(right, rng.random(USERS) < shares)
     return _status(accuracy_gap(gap, rare, CONTEXT, LIMIT))
 
 

@@ -53,14 +53,16 @@ class Planning:
         gc.freeze()  # spares the collector, which so many made-up answers call, what is imported by now
         usual = gc.get_threshold()
         gc.set_threshold(50_000, 20, 50)  # their requests stay, so that there is little to collect
-        for item, following in zip_longest(session.items, session.items[1:]):
-            self.plan.begin(item.nodeid, suite_of(item))
-            with self._run.progress.doing(f"planning {item.name}"):
-                wrong = _run(item, following)
-            if wrong is not None:
-                self.unplanned[item.nodeid] = _reason(wrong)
-        gc.set_threshold(*usual)
-        gc.unfreeze()
+        try:
+            for item, following in zip_longest(session.items, session.items[1:]):
+                self.plan.begin(item.nodeid, suite_of(item))
+                with self._run.progress.doing(f"planning {item.name}"):
+                    wrong = _run(item, following)
+                if wrong is not None:
+                    self.unplanned[item.nodeid] = _reason(wrong)
+        finally:  # Ctrl-C, too
+            gc.set_threshold(*usual)
+            gc.unfreeze()
         self.plan.begin()
         self._run.drifts()
         self.plan.calibrate()

@@ -159,3 +159,12 @@ def test_a_header_in_the_middle_is_no_row(tmp_path: Path, header: str) -> None:
     path.write_text(header + rows + header + rows.replace("bob", "eve"), encoding="utf-8")
     with pytest.raises(DataError, match=r"shop\.csv', line 6: the header stands here again"):
         load(str(path))
+
+
+def test_an_item_may_be_called_as_its_column(tmp_path: Path) -> None:
+    rows = "user,item,rating\nann,item,4\nuser,item,3\nuser,h1,5\n"
+    (tmp_path / "shop.csv").write_text(rows, encoding="utf-8")
+    (tmp_path / "shop.items.csv").write_text(
+        "id,title\nid,Id\nitem,It\nh1,Heat\n", encoding="utf-8"
+    )
+    assert set(load(str(tmp_path / "shop.csv")).items) == {"id", "item", "h1"}

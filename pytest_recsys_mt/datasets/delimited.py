@@ -105,10 +105,9 @@ def read(path: Path, layout: Layout) -> Rows:
     if frame[ids].dtypes.eq("int64").all():
         ids = []  # numbers are neither empty nor a header
     named = [header[int(at)] for at in ids] if layout.header else []
-    again = bool(named) and bool(
-        (frame[ids] == named).all(axis=1).any()
-    )  # or an item whose id is "id"
-    again = again and any(fields == header for _, fields in islice(_walk(path, layout), 1, None))
+    again = bool(named) and bool((frame[ids] == named).all(axis=1).any())
+    if again:  # it may be an item whose id is "id"
+        again = any(fields == header for _, fields in islice(_walk(path, layout), 1, None))
     if not sound or not finite or again or any((frame[at] == "").any() for at in ids):
         _explain(path, layout, width, columns)
     if frame.empty:

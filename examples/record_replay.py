@@ -31,6 +31,7 @@ class Endpoint(BaseHTTPRequestHandler):
     """Answers every chat with the first lines of its prompt that begin with a number."""
 
     asked = 0
+    protocol_version = "HTTP/1.1"  # a connection serves many calls
 
     def do_POST(self) -> None:
         """Answer one chat."""

@@ -131,14 +131,25 @@ def written_to(path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     numbered = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
     number = int(numbered[1]) if numbered else _OPEN_ALREADY.get(name)
     sys.stdout.flush()  # what was said before comes before
-    if number is None:  # without waiting: a pipe that nobody reads would hold the run for ever
-        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
-        if os.name == "posix":
-            os.set_blocking(handle, True)
-    else:
-        handle = os.dup(number)
-    with open(handle, "w", encoding="utf-8") as stream:
+    with open(_opened(path) if number is None else os.dup(number), "w", encoding="utf-8") as stream:
         yield stream
+
+
+def appended_to(path: Path) -> TextIO:
+    """A stream to the end of a file that the environment names, or into a pipe that somebody reads.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    return open(_opened(path, os.O_APPEND | os.O_CREAT), "a", encoding="utf-8")
+
+
+def _opened(path: Path, flags: int = 0) -> int:
+    # Without waiting: a pipe that nobody reads would hold the run for ever.
+    handle = os.open(path, os.O_WRONLY | flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    if os.name == "posix":
+        os.set_blocking(handle, True)
+    return handle
 
 
 @contextlib.contextmanager

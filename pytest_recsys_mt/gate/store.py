@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -127,6 +128,8 @@ class Store:
 
         Returns its number; an `OSError` if it cannot be written.
         """
+        if self.folder.is_symlink() or self.folder.parent.is_symlink():
+            raise OSError(errno.ELOOP, "it is a link, and old runs are removed from where it leads")
         self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder.mkdir(mode=0o700, exist_ok=True)
         ignore = self.folder.parent / ".gitignore"

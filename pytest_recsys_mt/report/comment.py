@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+from pytest_recsys_mt.files import appended_to
 
 if TYPE_CHECKING:
     import httpx2
@@ -58,7 +61,7 @@ def comment(record: Path, name: str) -> None:
         said = f"no comment on the pull request: {error}"
         print(f"recsys-mt: {said}")
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with Path(summary).open("a", encoding="utf-8") as stream:
+            with suppress(OSError), appended_to(Path(summary)) as stream:
                 stream.write(f"\nrecsys-mt: {said}.\n")
 
 

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import ONE_RUN, changed
 from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
@@ -29,7 +30,7 @@ MOST = 200
 
 def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
     """Append the run to the file, after the output of other steps, and where its reports are."""
-    with path.open("a", encoding="utf-8") as stream:
+    with appended_to(path) as stream:
         stream.write(markdown(document))
         if written:
             stream.write(f"\nWrote {', '.join(map(in_markdown, written))}.\n")

@@ -1,6 +1,7 @@
 """Claims on simulated runs whose true mean is known are wrong as rarely as they say."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from benchmarks.shapes import HIGH, LOW, MARGIN, SHAPES, in_groups
 from benchmarks.simulation import World, some_wholly
 from benchmarks.tables import interval
 from pytest_recsys_mt.oracles.statistics.betting import Bets
+from tests.laws import over
 
 RUNS = 600
 
@@ -40,8 +42,7 @@ def test_what_is_not_independent_is_caught_by_the_same_bound() -> None:
     assert min(of.share(claim, MOST, 0.05) for claim in CLAIMS) > 2 * limit
 
 
-@pytest.mark.parametrize("times", [0, 0.5, 1, 2])
-@pytest.mark.parametrize("name", SHAPES)
+@over("name, times", product(SHAPES, [0, 0.5, 1, 2]))
 def test_the_mean_of_a_shape_is_exact_and_its_effects_are_in_range(name: str, times: float) -> None:
     effects = SHAPES[name](np.random.default_rng(3), (200_000,), times * MARGIN)
     assert LOW <= effects.min() <= effects.max() <= HIGH

@@ -16,6 +16,7 @@ import pytest
 from pytest_recsys_mt import files
 from pytest_recsys_mt.calls.cache_files import lines_of
 from pytest_recsys_mt.errors import CacheError, DataError
+from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.policy import load
 from pytest_recsys_mt.prompt_texts import read as texts_in
@@ -219,6 +220,8 @@ def test_a_pipe_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="cannot be written: No such device or address"):
         put(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device or address"):
+        appended_to(tmp_path / "pipe")  # GITHUB_STEP_SUMMARY
 
 
 def test_prices_that_cannot_be_read_end_a_plan_too(pytester: pytest.Pytester) -> None:

@@ -15,11 +15,12 @@ from pytest_recsys_mt.relations import title_injection
 from pytest_recsys_mt.requests import Rating, Recommendation, Request, Scale, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.strategies import requests
+from tests.laws import over
 
 MINI = load("mini")
 KNOWN = Known(MINI.items, MINI.popularity, frozenset(MINI.interactions["user"]), seed=7)
-ALL = pytest.mark.parametrize("dose", doses(), ids=lambda dose: dose.spec)
-KINDS = pytest.mark.parametrize("name", sorted(shipped()))
+ALL = over("dose", doses(), ids=lambda dose: dose.spec)
+KINDS = over("name", sorted(shipped()))
 
 ANOTHER_LIST = {"stale", "swapped_users"}
 """Give a list that was made for another request."""

@@ -168,6 +168,24 @@ def test_old_runs_make_room_and_baselines_stay(
     assert not left.exists()
 
 
+@pytest.mark.parametrize("name", [".recsys", ".recsys/runs"])
+def test_a_link_is_not_followed_to_folders_of_others(
+    run: Run, pytester: pytest.Pytester, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_recsys_mt.gate.store.MOST", 1)
+    photos = pytester.path / "photos"
+    for year in range(2001, 2004):
+        (photos / "runs" / str(year)).mkdir(parents=True)
+        (photos / str(year)).mkdir()
+    (pytester.path / name).parent.mkdir(exist_ok=True)
+    (pytester.path / name).symlink_to(photos)
+    before = sorted(photos.rglob("*"))
+    run("itemknn").stdout.fnmatch_lines(
+        ["*this run is not kept in '*.recsys/runs': *it is a link*"]
+    )
+    assert sorted(photos.rglob("*")) == before
+
+
 def test_a_folder_that_cannot_be_written_costs_no_verdict(
     run: Run, pytester: pytest.Pytester
 ) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.laws import over
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pytest_recsys_mt"
 PUBLIC = [PACKAGE] + [
@@ -38,9 +40,7 @@ def test_the_docs_show_imports() -> None:
     assert len(list(shown())) > 100
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), sorted({(module, name) for _, module, name in shown()})
-)
+@over("module, name", sorted({(module, name) for _, module, name in shown()}))
 def test_an_import_that_is_shown_works_and_is_of_a_public_name(module: str, name: str) -> None:
     where = {file for file, *what in shown() if what == [module, name]}
     assert module in PUBLIC, f"{where} import from {module}, which is private"

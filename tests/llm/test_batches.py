@@ -1,10 +1,12 @@
 """Prompts are divided into batches that fit."""
 
 import random
+from itertools import product
 
 import pytest
 
 from pytest_recsys_mt.llm.local.batches import plan
+from tests.laws import over
 
 ANSWER = 10
 
@@ -22,9 +24,7 @@ def prompts(seed: int) -> list[tuple[int, ...]]:
     return made
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.parametrize("most", [None, 1, 3])
+@over("seed, apart, most", product(range(20), [False, True], [None, 1, 3]))
 def test_every_prompt_is_in_one_batch_that_fits(seed: int, apart: bool, most: int | None) -> None:
     asked = prompts(seed)
     batches = list(plan(asked, ANSWER, tokens=200, most=most, apart=apart))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from pytest_recsys_mt.llm.reading.parser import parse
+from tests.laws import over
 from tests.llm.world import CANDIDATES, HISTORY, INDEX, collected, expected, request, shorthand
 
 CASES = collected()
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+@over("case", CASES, ids=lambda case: case["name"])
 def test_answer_is_read_as_a_person_would(case: dict[str, Any]) -> None:
     asked = request(case.get("candidates", CANDIDATES), case.get("history", HISTORY))
     entries = parse(case["text"], asked, INDEX, truncated=case.get("truncated", False))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
 from pytest_recsys_mt.lrworld.question_texts import describing, examples_for, labels, prompt
+from tests.laws import over
 
 
 def question(measure: Measure, number: int = 1, **more: Any) -> Question:
@@ -30,8 +32,7 @@ def question(measure: Measure, number: int = 1, **more: Any) -> Question:
     )
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, *LASTFM], ids=lambda m: f"{m.dataset}-{m.name}")
-@pytest.mark.parametrize("think", [False, True], ids=["plain", "think"])
+@over("measure, think", product([*MEASURES, *LASTFM], [False, True]))
 def test_a_prompt_shows_everything_but_the_answer(measure: Measure, think: bool) -> None:
     asked = question(measure)
     made = prompt(asked, think=think)

@@ -9,10 +9,9 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.verdict import Verdict
+from tests.laws import over
 from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices
 
 PUBLIC = [
@@ -33,7 +32,7 @@ CALLED = [name for name in PUBLIC if ">>>" in example(name)]
 TESTS = [name for name in PUBLIC if name not in CALLED]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@over("name", PUBLIC)
 def test_every_public_oracle_has_an_example(name: str) -> None:
     shown = example(name)
     needed = f"the docstring of {name} needs a section 'Example:' with a line that uses it"
@@ -42,7 +41,7 @@ def test_every_public_oracle_has_an_example(name: str) -> None:
     assert inspect.isclass(getattr(oracles, name)) or f"{name}(" in shown, needed
 
 
-@pytest.mark.parametrize("name", CALLED)
+@over("name", CALLED)
 def test_what_a_call_returns_is_true(name: str) -> None:
     names = {each: getattr(oracles, each) for each in oracles.__all__}
     parsed = doctest.DocTestParser().get_doctest(example(name), names, name, None, None)
@@ -70,7 +69,7 @@ class Said(ast.NodeTransformer):
         return ast.Assign([ast.Name("said", ast.Store())], node.test)
 
 
-@pytest.mark.parametrize("name", TESTS)
+@over("name", TESTS)
 def test_the_line_of_a_test_gives_a_verdict(name: str) -> None:
     tree = ast.fix_missing_locations(Said().visit(ast.parse(example(name))))
     recsys = Recsys()

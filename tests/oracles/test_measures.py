@@ -6,12 +6,11 @@ import inspect
 import re
 from collections.abc import Callable
 
-import pytest
-
 from pytest_recsys_mt import arena, oracles
 from pytest_recsys_mt.answers import Answers, Choices, Context
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
+from tests.laws import over
 from tests.oracles.support import FakeAnswers, ask
 
 CATALOGUE = "abcdefghij"
@@ -85,7 +84,7 @@ def judging(module: object) -> dict[str, Callable[..., Verdict]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(judging(oracles)))
+@over("name", sorted(judging(oracles)))
 def test_every_oracle_names_its_number(name: str) -> None:
     oracle: Callable[..., Verdict] = OTHERS.get(name, judging(oracles)[name])
     sides = len([each for each in inspect.signature(oracle).parameters.values()

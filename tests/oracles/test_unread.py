@@ -17,6 +17,7 @@ from pytest_recsys_mt.oracles import Score
 from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict import Verdict
+from tests.laws import over
 from tests.oracles import test_measures
 from tests.oracles.support import FakeAnswers, ask
 from tests.oracles.test_measures import CATALOGUE, KNOWN, OTHERS, judging
@@ -140,7 +141,7 @@ def judged(
     return oracle(*given[:sides])
 
 
-@pytest.mark.parametrize("name", sorted(judging(oracles)))
+@over("name", sorted(judging(oracles)))
 def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for order in (1, -1):
         verdict = judged(name, monkeypatch, MANY, None, order)
@@ -153,7 +154,7 @@ def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPa
         assert verdict.details["unreadable"]["texts"]
 
 
-@pytest.mark.parametrize("name", sorted(judging(oracles)))
+@over("name", sorted(judging(oracles)))
 def test_no_claim_is_one_that_they_might_refute(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for order in (1, -1):
         verdict = judged(name, monkeypatch, FEW, None, order)

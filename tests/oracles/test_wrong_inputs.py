@@ -13,6 +13,7 @@ import pytest
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.door import checked
+from tests.laws import over
 
 oracles: Any = importlib.import_module("pytest_recsys_mt.oracles")
 """Without types: a checker would refuse what is passed here, and users may have none."""
@@ -35,7 +36,7 @@ def test_there_are_many() -> None:
     assert len(REQUIRED) > 80
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in REQUIRED}))
+@over("name", sorted({name for name, _ in REQUIRED}))
 def test_nothing_in_place_of_an_argument_is_named(name: str) -> None:
     required = [parameter for each, parameter in REQUIRED if each == name]
     with pytest.raises(OracleError) as caught:
@@ -90,7 +91,7 @@ WRONG: dict[str, tuple[Callable[[], object], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@over("name", WRONG)
 def test_what_is_wrong_is_named_with_its_cause(name: str) -> None:
     call, parts = WRONG[name]
     with pytest.raises(OracleError) as caught:

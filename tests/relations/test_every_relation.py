@@ -23,10 +23,11 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Edit, Item, Rating, Request, World
+from tests.laws import over
 from tests.relations.examples import PROFILES, USUAL, WORLD, request, requests
 
 NAMES = sorted(set(relations.__all__) - {"Transformation"})
-EVERY = pytest.mark.parametrize("relation", USUAL, ids=lambda relation: relation.name)
+EVERY = over("relation", USUAL, ids=lambda relation: relation.name)
 SEEDS = st.integers(0, 2**32)
 # Each relation gets these; all of them together get hundreds, and with --slow thousands.
 FEW = settings(max_examples=settings().max_examples // 4)
@@ -174,7 +175,7 @@ def test_promise_and_origin_are_told(relation: Transformation) -> None:
     assert relation.origin
 
 
-@pytest.mark.parametrize("name", NAMES)
+@over("name", NAMES)
 def test_documentation_has_an_example(name: str) -> None:
     relation = getattr(relations, name)
     documented = module(name) if isinstance(relation, Transformation) else relation

@@ -13,12 +13,13 @@ from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.report.glossary import TERMS, entries_of, entry_of, measure_of, names_of
 from pytest_recsys_mt.report.html import render
+from tests.laws import over
 from tests.report.records import document, holds, row, task
 
 MEASURES = sorted({*SCORES, *SCORES_AT, *METRICS, *AGGREGATES, *SIMILARITIES})
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@over("name", MEASURES)
 def test_every_measure_has_an_entry_of_its_own_words(name: str) -> None:
     entry = entry_of(f"{name}@5")
     assert entry is not None

@@ -127,18 +127,19 @@ def _records(help: str = RECORD) -> Argument:
 
 
 def _record(text: str) -> Path:
-    if Path(text).exists():
-        return Path(text)
+    path = Path(text)
+    if path.suffix == ".json" and path.exists():
+        return path
     from pytest_recsys_mt.errors import PolicyError
     from pytest_recsys_mt.gate.store import Store
 
     try:
-        kept = Store.around(Path.cwd()).named(text)
-        if kept is None and not Path(text).suffix:
+        kept = None if path.is_file() and text.isdecimal() else Store.around(Path.cwd()).named(text)
+        if kept is None and not path.suffix and not path.exists():
             raise PolicyError(
                 f"there is no file {text!r}, and no kept run of such a model, prompt or day"
             )
-        return Path(text) if kept is None else kept.record
+        return path if kept is None else kept.record
     except PolicyError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 

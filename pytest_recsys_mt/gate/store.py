@@ -25,7 +25,7 @@ from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
 from pytest_recsys_mt.sanitize import one_line
 
-MOST = 100
+MOST = 1000
 """Runs that are kept; of older ones only those that are baselines."""
 
 SCHEMA = "recsys-mt-run/1"

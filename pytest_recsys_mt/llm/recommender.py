@@ -125,7 +125,8 @@ class LLMRecommender:
         error = completion.error
         text = None if completion.text is None else without_controls(completion.text)
         if error is None and not (text and text.strip()):
-            error = f"the model gave no text (finish_reason={completion.finish_reason!r})"
+            why = completion.finish_reason
+            error = f"the model gave no text{(why and f' (finish_reason={why!r})') or ''}"
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)

@@ -116,9 +116,12 @@ def read(path: str) -> OwnTexts:
 def _check(name: str, value: object) -> None:
     known = shipped()
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1, 0)
+        near = difflib.get_close_matches(name, known, 1, 0)[0]
+        table = f"{near.partition('.')[0]}."
+        names = ", ".join(each for each in known if each.startswith(table))
+        further = "; --recsys-prompt=FILE takes a further one" if table == f"{TEMPLATES}." else ""
         raise ValueError(
-            f"there is no text {name!r}; did you mean {near[0]!r}? The names are {', '.join(known)}"
+            f"there is no text {name!r}; did you mean {near!r}? The names there are {names}{further}"
         )
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name!r} must be a text, got {value!r}")

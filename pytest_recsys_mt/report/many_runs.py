@@ -8,8 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.store import MOST, Store, called
+from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.html import read_record, render_view
+
+SHOWN = 100
+"""Kept runs on a page."""
 
 
 def view_of(records: Sequence[Path], folder: Path) -> str:
@@ -23,7 +26,7 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
     ]
     if twice:
         raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
-    paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-MOST:]
+    paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-SHOWN:]
     return render_view([(called(path), read_record(path)) for path in paths])
 
 

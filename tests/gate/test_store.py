@@ -155,7 +155,7 @@ def test_old_runs_make_room_and_baselines_stay(
     document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_recsys_mt.gate.store.MOST", 3)
-    assert MOST == 100
+    assert MOST == 1000
     store = Store.of(tmp_path)
     assert kept(tmp_path, document) == 1
     store.accept()

@@ -116,10 +116,9 @@ def _partings(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
 
 
 def _least(ways: int, lowest: float, beyond: float) -> float:
-    """The smallest possible effect, with at least two answers per side.
-
-    D sums to 0 over all splits, because every pair of answers is equally often within a side. If D is
-    above `beyond` for j splits and never below `lowest`, then ``j beyond + (ways - j) lowest < 0``.
+    """The smallest possible effect, with at least two answers per side. D sums to 0 over all splits, because every pair
+    of answers is equally often within a side. If D is above `beyond` for j splits and never below `lowest`, then ``j
+    beyond + (ways - j) lowest < 0``.
     """
     others = math.ceil(ways * lowest / (lowest - beyond) - _ROUNDING) - 1
     return -min(others, ways - 1) / (ways - 1)

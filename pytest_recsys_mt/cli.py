@@ -363,9 +363,10 @@ def _alpha(text: str) -> float:
 def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.report.html import read_record, render
-    from pytest_recsys_mt.report.outputs import put_out
+    from pytest_recsys_mt.report.outputs import put_out, require_output
 
     path: Path = given.record
+    require_output(given.output, (".html", ".htm"), [path])
     kept = path.suffix == ".gz"  # a kept run
     beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
     output: Path = given.output or beside
@@ -373,8 +374,6 @@ def _report(given: argparse.Namespace) -> None:
         text = render(read_record(path))
     except DataError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
-    if output.resolve() == path.resolve():
-        raise DataError(f"{str(output)!r} is a record; name another file with -o")
     put_out(text, output, "report")
 
 

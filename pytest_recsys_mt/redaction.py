@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import NoReturn, SupportsIndex
 from urllib.parse import quote, unquote, urlsplit
 
+from pytest_recsys_mt.sanitize import without_controls
+
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
 """Environment variables: a key, and the complete value of a header ``Authorization``."""
 
@@ -34,6 +36,9 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """User names and passwords in an address, and spec parameters whose names look like a key's."""
+
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))")
+"""Characters that a `repr` or JSON escapes."""
 
 _URL = re.compile(r"\s*(?:https?(?=:)|\w+(?=://)|(?=//))[:/]*", re.IGNORECASE)
 
@@ -73,6 +78,13 @@ def redact(text: str) -> str:
     hexadecimal and as JSON escapes it. The user and the password of a basic authorization are also
     found separately. Time is linear in the length.
     """
+    found = _without_keys(text)
+    bare = without_controls(_ESCAPED.sub(lambda it: chr(int(it[1] or it[2], 16)), found))
+    # A reader, or what is written next, may drop what parts the characters of a key.
+    return found if bare == found or (safe := _without_keys(bare)) == bare else safe
+
+
+def _without_keys(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     clean = redact_bytes(data)
     return text if clean is data else clean.decode("utf-8", "replace")

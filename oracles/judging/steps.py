@@ -91,10 +91,9 @@ def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
 
 
 def _open(claim: Claim, seen: Seen, family: Family) -> Iterator[bool]:
-    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far.
-
-    It looks bad if its mean is beyond the margin by more than a standard error. This decides only how many users
-    are asked. Claims are made by bets, which are valid whatever decides that.
+    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far. It looks bad if its mean
+    is beyond the margin by more than a standard error. This decides only how many users are asked. Claims are made by
+    bets, which are valid whatever decides that.
     """
     for (_, effects), status in zip(seen.members, family.statuses[1:], strict=True):
         users = len(effects.rows)

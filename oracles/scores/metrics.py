@@ -109,9 +109,8 @@ def _mrr(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
 
 
 def _ndcg(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
-    """Normalised discounted cumulative gain (nDCG): how near the top held-out items stand, up to 1.
-
-    Jarvelin and Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1).
+    """Normalised discounted cumulative gain (nDCG): how near the top held-out items stand, up to 1. Jarvelin and
+    Kekalainen 2002, ACM TOIS 20(4), with gain 1 and discount log2(rank + 1).
     """
     gain = [1 / math.log2(rank + 1) for rank, item in enumerate(items, 1) if item in relevant]
     ideal = [1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), depth) + 1)]

@@ -221,9 +221,8 @@ def _sources(folder: Path) -> str:
 
 
 def _source(kind: type) -> str:
-    """The file of a fault, so that a changed fault is planted anew.
-
-    Not `inspect.getsource`, which parses the file: threads that parse at the same time break one another (Python 3.11).
+    """The file of a fault, so that a changed fault is planted anew. Not `inspect.getsource`, which parses the file:
+    threads that parse at the same time break one another (Python 3.11).
     """
     try:
         return Path(inspect.getfile(kind)).read_text(encoding="utf-8")

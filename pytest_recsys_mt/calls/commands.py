@@ -31,8 +31,11 @@ def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False)
 def export_answers(given: argparse.Namespace) -> int:
     """Write answers to a file."""
     from pytest_recsys_mt.calls.cache_files import write_answers
+    from pytest_recsys_mt.errors import CacheError
 
     with closing(_open(given)) as cache:
+        if cache.directory.resolve() in given.file.resolve().parents:
+            raise CacheError(f"{str(given.file)!r} lies in the cache itself; name a file elsewhere")
         count = write_answers(cache, given.file, given.model)
     told = sys.stderr if str(given.file) == "-" else sys.stdout  # the other one has the answers
     print(f"{count:,} answers written to {given.file}", file=told)

@@ -249,9 +249,8 @@ class Executor:
     def _put(
         self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None = None
     ) -> str:
-        """Send the calls until a limit of the run is reached; returns that limit.
-
-        Calls that follow from the answers are appended to `calls`.
+        """Send the calls until a limit of the run is reached; returns that limit. Calls that follow from the answers
+        are appended to `calls`.
         """
         if not calls:
             return ""
@@ -325,15 +324,14 @@ class Executor:
         return True
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
-        """Store the answers that arrived together: on disk first, then here.
-
-        If the disk takes no more, they are stored here all the same: they are paid for.
+        """Store the answers that arrived together: on disk first, then here. If the disk takes no more, they are stored
+        here all the same: they are paid for.
         """
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
             if tokens.is_thrifty(call, answer):
-                answer["usage"] = None
-                note = f"{subject.name!r} reports under 1% of a prompt's tokens: such calls count as planned; see its usage"
+                answer["usage"] = tokens.filled(subject, call, answer)
+                note = f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more"
                 self.notes += [note] * (note not in self.notes)
             if not _failed(answer):
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}

@@ -162,10 +162,8 @@ def _litellm(text: str, path: Path) -> dict[str, Price]:
 
 
 def _litellm_price(entry: Any, file: str) -> Price | None:
-    """The price in an entry of LiteLLM's file, or None if it is unknown.
-
-    An entry whose prices are all zero may be of a free model, or of one whose price nobody has
-    looked up; so its price counts as unknown.
+    """The price in an entry of LiteLLM's file, or None if it is unknown. An entry whose prices are all zero may be of a
+    free model, or of one whose price nobody has looked up; so its price counts as unknown.
     """
     if not isinstance(entry, dict) or entry.get("mode") not in _TEXT_MODES:
         return None

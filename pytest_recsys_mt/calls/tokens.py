@@ -33,9 +33,20 @@ def estimated(prompt: Prompt) -> int:
 
 
 def is_thrifty(call: Call, answer: Answer) -> bool:
-    """Whether the usage of an answer has less than a hundredth of its prompt's tokens, as no tokenizer has."""
-    said, *_ = answer.get("usage") or [0]
-    return call.prompt is not None and 0 < said < estimated(call.prompt) / 100
+    """Whether a usage has less than a hundredth of its prompt's tokens, as no tokenizer has, or none for its text."""
+    said, written, *_ = answer.get("usage") or [0, 0]
+    if call.prompt is None or not (said or written):
+        return False
+    return said < estimated(call.prompt) / 100 or bool(answer.get("text") and not written)
+
+
+def filled(subject: Subject, call: Call, answer: Answer) -> list[int] | None:
+    """The usage of such an answer as planned, which is not reported, or as reported where that is more."""
+    said, written, *parts = answer.get("usage") or [0, 0]
+    prompt, most_written, _ = most(subject, call, answer)
+    if said <= prompt and written <= most_written:
+        return None
+    return [max(said, prompt), max(written, most_written), *parts]
 
 
 def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:

@@ -114,9 +114,8 @@ class Dataset:
         object.__setattr__(self, "interactions", pd.DataFrame(columns))
 
     def _ranks(self, column: str) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
-        """The ids of a column: their sorted names, and every row's position among these.
-
-        Millions of rows contain few ids, so rows are compared by number, never by text.
+        """The ids of a column: their sorted names, and every row's position among these. Millions of rows contain few
+        ids, so rows are compared by number, never by text.
         """
         series = self.interactions[column]
         codes, uniques = pd.factorize(series)
@@ -331,10 +330,9 @@ class Renamed:
 
 
 def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Positions of the rows in the order of the keys, the first key counting most; no two are equal.
-
-    The rows of a dataset made from another are sorted already; to check that takes a tenth of the
-    time of sorting. To sort one number a row takes a fifth of the time of sorting by three.
+    """Positions of the rows in the order of the keys, the first key counting most; no two are equal. The rows of a
+    dataset made from another are sorted already; to check that takes a tenth of the time of sorting. To sort one number
+    a row takes a fifth of the time of sorting by three.
     """
     later = np.zeros(len(keys[0]) - 1, dtype=np.bool_)
     for key in reversed(keys):

@@ -45,10 +45,8 @@ _BEHAVIORS = _layout(
 
 
 def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
-    """What a folder of this format holds; a file without labels is refused.
-
-    A user's candidates are what the impression of the latest click showed, in its order, unless it showed less than
-    `LEAST`.
+    """What a folder of this format holds; a file without labels is refused. A user's candidates are what the impression
+    of the latest click showed, in its order, unless it showed less than `LEAST`.
     """
     items: dict[str, Item] = {}
     for part in reversed(parts):

@@ -228,9 +228,8 @@ class _Search:
         )
 
     def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
-        """`found` with the mean effect of fresh answers to `request`, and how often they showed it.
-
-        None if they do not show the violation again; without words on that if they cannot be had.
+        """`found` with the mean effect of fresh answers to `request`, and how often they showed it. None if they do not
+        show the violation again; without words on that if they cannot be had.
         """
         effects: list[float] = []
         shown = 0

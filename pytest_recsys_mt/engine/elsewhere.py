@@ -84,9 +84,8 @@ class Elsewhere:
 
 
 def _home(spec: str) -> list[str]:
-    """The folder in which the module of ``package.module:name`` was found, if any.
-
-    Entries of `sys.path` may be relative, and tests change the current folder.
+    """The folder in which the module of ``package.module:name`` was found, if any. Entries of `sys.path` may be
+    relative, and tests change the current folder.
     """
     top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
     file = getattr(top, "__file__", None)

@@ -198,9 +198,8 @@ class Schedule:
         return True
 
     def _affordable(self, asked: int) -> list[Call]:
-        """The calls to send to a recommender: all, or those of as many parts as a limit can pay for.
-
-        The other parts are left to their tests: some of what they wait for would be of no use.
+        """The calls to send to a recommender: all, or those of as many parts as a limit can pay for. The other parts
+        are left to their tests: some of what they wait for would be of no use.
         """
         wanted = {call.key: call for call in self._taken(asked)}
         own = {

@@ -379,9 +379,8 @@ def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
-    """Seconds between the first and the last of the times at which two sides were asked.
-
-    0 if both have the same times, even if unknown; infinity if a time is unknown.
+    """Seconds between the first and the last of the times at which two sides were asked. 0 if both have the same times,
+    even if unknown; infinity if a time is unknown.
     """
     times = {*ours, *theirs}
     if ours == theirs:

@@ -92,10 +92,9 @@ def bounds_of(findings: Sequence[Changed], alpha: float, models: int = 1) -> str
 
 
 def _level(adjusted: Sequence[float], alpha: float) -> float:
-    """The p-value up to which Holm's correction rejects: all claims up to it, and no others.
-
-    If r of m claims are rejected, it is ``alpha / (m - r)``: every rejected p is at most
-    ``alpha / (m - r + 1)``, and the smallest other p is above ``alpha / (m - r)``.
+    """The p-value up to which Holm's correction rejects: all claims up to it, and no others. If r of m claims are
+    rejected, it is ``alpha / (m - r)``: every rejected p is at most ``alpha / (m - r + 1)``, and the smallest other p
+    is above ``alpha / (m - r)``.
     """
     return alpha / max(1, sum(p > alpha for p in adjusted))
 

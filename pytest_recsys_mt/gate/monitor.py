@@ -151,10 +151,9 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
 
 
 def _shares(nights: Iterable[int]) -> dict[int, float]:
-    """The share of alpha of the rows that begin on each of these nights.
-
-    Those of the first night have nearly all. Each later group has half of what is left, so no row that is added takes
-    back an alarm, and all shares together are at most 1.
+    """The share of alpha of the rows that begin on each of these nights. Those of the first night have nearly all. Each
+    later group has half of what is left, so no row that is added takes back an alarm, and all shares together are at
+    most 1.
     """
     first, *later = sorted(nights)
     return {first: FIRST, **{night: (1 - FIRST) / 2**at for at, night in enumerate(later, 1)}}

@@ -183,9 +183,8 @@ def _parts(form: str) -> list[Part]:
 def _last_of(
     text: str, words: Sequence[tuple[int, int, str]], at: int, parts: Sequence[Part]
 ) -> int | None:
-    """Where the last word of a form stands that begins with a word; None if it does not stand there.
-
-    Between its words may be any punctuation, and "and" for a comma. No word goes on before or after it.
+    """Where the last word of a form stands that begins with a word; None if it does not stand there. Between its words
+    may be any punctuation, and "and" for a comma. No word goes on before or after it.
     """
     start = words[at][0]
     if text[start - 1 : start] in _APOSTROPHES and text[max(0, start - 2) : start - 1].isalnum():

@@ -34,10 +34,9 @@ def _matched(
     pool: Ints,
     fitting: Callable[[Ints], Iterator[Wrong]],
 ) -> list[Wrong]:
-    """`count` wrong options next in popularity to the right one, at that `distance` from it.
-
-    They are all as popular as it, or as often more popular as less, so that popularity does not tell which is right.
-    None if there are not enough on either side of it.
+    """`count` wrong options next in popularity to the right one, at that `distance` from it. They are all as popular as
+    it, or as often more popular as less, so that popularity does not tell which is right. None if there are not enough
+    on either side of it.
     """
     drawn = rng.permutation(pool)
     nearest = drawn[np.argsort(np.abs(distance[drawn]), kind="stable")]

@@ -193,10 +193,9 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
 
 
 def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
-    """Whether bodies begin before their tests: many answers are waited for, and all tests will run.
-
-    A recommender that always answers alike may be found not to, which every later test must take into account. A
-    worker does not know which tests it will run. Who traces code wants to see it run in its order.
+    """Whether bodies begin before their tests: many answers are waited for, and all tests will run. A recommender that
+    always answers alike may be found not to, which every later test must take into account. A worker does not know
+    which tests it will run. Who traces code wants to see it run in its order.
     """
     option = item.config.option
     in_order = option.maxfail or any(

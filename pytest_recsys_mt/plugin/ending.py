@@ -148,9 +148,8 @@ def _captured(config: pytest.Config) -> Iterator[None]:
 
 
 def _asked_for(config: pytest.Config) -> bool:
-    """Whether the user wants a report on recommenders, whatever was collected.
-
-    Options in the ini file apply to every command, so they do not count: a run of other tests gets no report.
+    """Whether the user wants a report on recommenders, whatever was collected. Options in the ini file apply to every
+    command, so they do not count: a run of other tests gets no report.
     """
     switches = {option.switch for option in OPTIONS if option.asks_report}
     return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)

@@ -10,6 +10,7 @@ import textwrap
 import time
 import warnings
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -417,8 +418,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
         for name in config.stash[RUN_NAMES]:
             kept = account(config.stash[SETTINGS].cache, name)
-            for path in kept.parent.glob(f"{kept.stem}*"):
-                path.unlink(missing_ok=True)
+            with suppress(OSError):  # no open file may be left
+                for path in kept.parent.glob(f"{kept.stem}*"):
+                    path.unlink(missing_ok=True)
     if reported is not None:  # not a worker
         with config.stash[PROGRESS].doing("writing the reports"):
             conclude(session, reported)

@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
 from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
-from pytest_recsys_mt.files import is_replaced
+from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.redaction import shown
 
@@ -108,6 +108,8 @@ def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
         return "that is an option"
     if path.suffix == ".toml":
         return "that is the name of a policy or of another file of settings"
+    if str(RUNS) in str(path.resolve().parent):
+        return "it would be one of the kept runs' own files"
     if not is_replaced(path):
         return "" if os.access(path, os.W_OK) else "it cannot be written to"
     real = os.path.realpath(path)

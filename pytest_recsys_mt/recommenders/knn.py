@@ -161,9 +161,8 @@ def _from(matrix: csr_array[np.float64], row: int) -> csr_array[np.float64]:
 
 
 def _largest(values: Floats, columns: Ints, item: int, k: int) -> tuple[Ints, Floats]:
-    """Columns and rounded values of the `k` largest, without that of `item` and what rounds to 0.
-
-    Only values near the least that counts are rounded: rounding keeps the order.
+    """Columns and rounded values of the `k` largest, without that of `item` and what rounds to 0. Only values near the
+    least that counts are rounded: rounding keeps the order.
     """
     if values.size > k + 1:  # one more, as `item` may be among them
         bar = np.partition(values, values.size - k - 1)[values.size - k - 1]

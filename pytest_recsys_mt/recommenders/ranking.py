@@ -63,9 +63,8 @@ def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
 def _choose(
     rows: Ints, columns: Ints, values: Floats, bar: Floats, k: int
 ) -> tuple[Ints, Ints, Floats]:
-    """The entries above their row's bar, and the first ones equal to it, up to k per row.
-
-    The entries must be sorted by row and column.
+    """The entries above their row's bar, and the first ones equal to it, up to k per row. The entries must be sorted by
+    row and column.
     """
     limits = bar[rows]
     above = np.flatnonzero(values > limits)

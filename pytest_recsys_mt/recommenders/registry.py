@@ -27,9 +27,8 @@ _CLASS_OR_KEY = re.compile(r'(?m)^class (\w+)|^    key: ClassVar\[str\] = "(\w+)
 
 
 def _declared(package: str) -> Mapping[str, str]:
-    """Module and class of each recommender of a package, by its `key`.
-
-    The files are read, not imported: the names must be known without PyTorch.
+    """Module and class of each recommender of a package, by its `key`. The files are read, not imported: the names must
+    be known without PyTorch.
     """
     found, kind = {}, ""
     for path in sorted((Path(__file__).parents[1] / package.replace(".", "/")).glob("*.py")):
@@ -57,6 +56,7 @@ RECOMMENDER_LIKE = re.compile(r"(rec|knn|fm|mf|cf|gcn)$")
 
 PREFIXES: Mapping[str, str] = {
     "openai": "llm.api.openai_model:OpenAIModel",
+    "litellm": "llm.api.litellm_model:LiteLLMModel",
     "hf": "llm.local.hf_model:HFModel",
     "recorded": "recommenders.recorded:Recorded",
     "https": "recommenders.http:HTTPRecommender",
@@ -72,7 +72,8 @@ def resolve(
 
     In this order:
 
-      * ``openai:NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads images);
+      * ``openai:NAME``, ``litellm:PROVIDER/NAME``, ``hf:PATH``: a language model (``hf:PATH?images=true``: one that reads
+        images);
       * ``recorded:FILE.jsonl``: earlier answers of a language model;
       * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
       * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;

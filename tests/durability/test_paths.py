@@ -188,6 +188,7 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
         (("--recsys-json=recsys.toml",), "that is the name of a policy"),
         (("--recsys-json=a.txt",), "there is a file that --recsys-json did not write"),
         (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
+        (("--recsys-json=.recsys/runs/1/head.json",), "it would be one of the kept runs' own files"),
         (("--recsys-json=--recsys-html",), "that is an option; name a file to write"),
     ],
 )  # fmt: skip

@@ -94,6 +94,9 @@ def test_answers_travel_whole_and_without_their_run(tmp_path: Path) -> None:
         for key, row in held(here).items()
         if row is not None
     }
+    before = (here / "answers" / "cache.db").read_bytes()
+    assert run("cache", "export", here / "answers" / "cache.db", "--cache", here) == 2
+    assert (here / "answers" / "cache.db").read_bytes() == before
     again = tmp_path / "again.jsonl"
     run("cache", "export", again, "--cache", there)
     assert again.read_bytes() == file.read_bytes(), "an export of an import is the same file"

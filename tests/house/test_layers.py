@@ -20,7 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "design": set(),
     "prompt_texts": {"files"},
     "errors": set(),
-    "redaction": set(),
+    "redaction": {"sanitize"},
     "requests": set(),
     "sanitize": set(),
     "seeds": set(),

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_recsys_mt import redaction
 from pytest_recsys_mt.redaction import AUTHORIZATION, KEY, carries_key, redact, shortened, shown
+from pytest_recsys_mt.sanitize import without_controls
 
 SECRET = "sk-proj-Ab12/Cd34+Ef56=Gh78%Ij90_Kl12-Mn34.Op56"
 NAME = f"[{KEY}]"
@@ -51,6 +52,16 @@ def test_several_keys_at_several_places_are_replaced_each(monkeypatch: pytest.Mo
     text = f"é {SECRET}, Basic {basic}: {password}; {json.dumps(SECRET)} 世"
     name = f"[{AUTHORIZATION}]"
     assert redact(text) == f'é {NAME}, Basic {name}: {name}; "{NAME}" 世'
+
+
+@pytest.mark.parametrize("between", ["\0", "\x1b[0m", "\u200b", "\xad", "\x9b1m"])
+def test_what_is_dropped_later_parts_no_key(between: str) -> None:
+    parted = between.join(SECRET)
+    for text in (f"by m A{parted}", f"by m A{parted}"[:-2], str([parted]), json.dumps(parted)):
+        assert not shares(without_controls(redact(text))), text
+        assert NAME in redact(text)
+    harmless = f"a{between}title, {[between]}"
+    assert redact(harmless) == harmless
 
 
 @pytest.mark.parametrize("placeholder", ["none", "ollama", "EMPTY", "", "1234567"])

@@ -196,9 +196,12 @@ def test_no_server_bills_more_than_the_limit_and_what_is_in_flight(
         ({"completion_tokens": 50, "total_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 60}}, (10, 110)),
         ({"completion_tokens": 50, "total_tokens": 5060, "completion_tokens_details": {"reasoning_tokens": 5000}}, (10, 5050)),
         ({"completion_tokens": 20, "total_tokens": 1030, "prompt_tokens_details": {"cached_tokens": 1000}}, (1010, 20)),
-        ({"completion_tokens": 20, "total_tokens": 10**400}, None),
-        ({"completion_tokens": 20, "total_tokens": "30"}, None),
-        ({"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": -1}}, None),
+        ({"completion_tokens": 20, "total_tokens": 10**400}, (0, 20)),
+        ({"completion_tokens": 20, "total_tokens": "30"}, (0, 20)),
+        ({"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": -1}}, (0, 20)),
+        ({"prompt_tokens": 5000, "total_tokens": "x"}, (5000, 0)),
+        ({"prompt_tokens": None, "total_tokens": 5000}, (0, 5000)),
+        ({"prompt_tokens": None, "input_tokens": 70.0, "output_tokens": 90}, (70, 90)),
         ({"completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": None}}, (10, 20)),
     ],
 )  # fmt: skip
@@ -221,10 +224,36 @@ def test_a_long_prompt_that_is_billed_as_nothing_counts_as_planned(
     calls = [asked.prompt_call(Prompt((Message("user", 7999 * "x" + str(i)),)), 0) for i in (1, 2)]
     executor.execute(asked, calls)
     model.close()
-    facts = [CallFact(*fact) for each in executor.bill.drain()["calls"].values() for fact in each]
-    assert [(fact.usd, fact.at_most) for fact in facts] == [(None, 2024.0)] * 2
+    assert costs(executor) == [(None, 2024.0)] * 2
     assert len(executor.notes) == 1, "it is said once"
     assert "'openai:tiny' reports under 1%" in executor.notes[0]
+
+
+def costs(executor: Executor) -> list[tuple[float | None, float | None]]:
+    facts = [CallFact(*fact) for each in executor.bill.drain()["calls"].values() for fact in each]
+    return [(fact.usd, fact.at_most) for fact in facts]
+
+
+@pytest.mark.parametrize(
+    ("usage", "booked"),
+    [
+        ({"prompt_tokens": 100_000, "completion_tokens": 0, "total_tokens": 100_000}, (100_020.0, 100_020.0)),
+        ({"completion_tokens": 5000}, (5008.0, 5008.0)),
+        ({"total_tokens": 5000}, (5008.0, 5008.0)),
+        ({"prompt_tokens": 8, "completion_tokens": 0}, (None, 28.0)),
+    ],
+)  # fmt: skip
+def test_what_a_server_counted_is_never_undercut(
+    faulty: FaultServer, tmp_path: Path, usage: dict[str, Any], booked: tuple[float | None, float]
+) -> None:
+    faulty.answer = lambda payload: says(usage)
+    executor = Executor(AnswerCache(tmp_path), "auto", "run", prices=DOLLAR_A_TOKEN)
+    model = OpenAIModel("tiny", max_tokens=20)
+    asked = subject(model, "openai:tiny", PROMPT)
+    assert isinstance(asked, TextSubject)
+    executor.execute(asked, [asked.prompt_call(Prompt((Message("user", 16 * "x"),)), 0)])
+    model.close()
+    assert costs(executor) == [booked]
 
 
 def test_what_is_in_flight_when_the_limit_is_reached_is_kept(

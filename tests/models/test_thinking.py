@@ -100,6 +100,7 @@ def test_the_key_of_an_answer_has_what_is_given_and_nothing_else() -> None:
         ("m?extra_body.=1", "'extra_body.' is not a field of its own"),
         ("m?extra_body.a=1&extra_body.a.b=2", "is not a field of its own"),
         ("m?extra_body.a.b=2&extra_body.a=1", "is not a field of its own"),
+        ("m?extra_body.api_key=hunter2secret", "looks like a key, and a spec is shown"),
         ("m?extra_body.temperature=1", "extra_body.temperature would replace a field"),
         ("m?extra_body.logprobs=true", "extra_body.logprobs asks for what is not read"),
         ("m?extra_body.top_logprobs=2", "extra_body.top_logprobs asks for what is not read"),

@@ -302,8 +302,12 @@ def test_the_command_makes_the_page_of_a_record(
     made = [(tmp_path / name).read_text() for name in ("record.html", "there/it.html")]
     assert made[0] == made[1] == render(document(row(shrunk=SHRUNK)))
     assert main(["report", str(tmp_path / "none.json")]) == 2
-    assert main(["report", str(record), "-o", str(tmp_path / "record.json" / "x")]) == 2
+    assert main(["report", str(record), "-o", str(tmp_path / "record.json" / "x.html")]) == 2
     assert "cannot be" in capsys.readouterr().err
+    for name in ("shop.py", "keep.json", "mine.html"):
+        (tmp_path / name).write_text("precious")
+        assert main(["report", str(record), "-o", str(tmp_path / name)]) == 2
+        assert (tmp_path / name).read_text() == "precious"
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,8 +111,6 @@ def read(body: bytes) -> Completion:
                 f"the model thought until no token was left for its answer{took}; give it more, such as "
                 f"max_tokens={more}, or let it think less, such as reasoning_effort=low"
             )
-    if text and usage and not usage.completion_tokens:
-        usage = None  # a text takes tokens, so 0 means not counted
     return Completion(
         text=text,
         usage=usage,
@@ -144,7 +142,8 @@ def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = N
             said = "a redirect, which is not followed, for the key would go along"
         else:
             said = _complaint(error.body)
-        hint = _HINTS.get(error.status_code)
+        # LiteLLM asks other providers, with other keys.
+        hint = _HINTS.get(error.status_code) if endpoint.url.startswith("http") else None
         if default_limit and re.search(rf"tokens\b.*\b{default_limit}\b", said, re.DOTALL):
             hint = (
                 f"max_tokens={default_limit} is this package's default for the model, and "
@@ -224,16 +223,26 @@ def _whole(digits: str) -> int | float:
 
 
 def _usage(value: Mapping[str, Any]) -> Usage | None:
-    cached = mapping(value.get("prompt_tokens_details")).get("cached_tokens")
-    said = Usage.said(value.get("prompt_tokens"), value.get("completion_tokens"), 0, cached)
-    total = Usage.said(value.get("total_tokens") or 0, 0)
-    # Every prompt has tokens, so 0 means not counted.
-    if said is None or total is None or not said.prompt_tokens:
+    """What is counted, under any of the usual names; None if nothing is. A part that is not counted is 0. Where one is
+    odd, the larger of prompt and answer is kept alone.
+    """
+    odd = []
+
+    def count(name: str, of: Mapping[str, Any] = value) -> int:
+        number = of.get(name)
+        whole = int(number) if isinstance(number, float) and number.is_integer() else number
+        said = Usage.said(whole, 0)
+        odd.extend([name] if said is None and number is not None else [])
+        return said.prompt_tokens if said else 0
+
+    cached = count("cached_tokens", mapping(value.get("prompt_tokens_details")))
+    thought = count("reasoning_tokens", mapping(value.get("completion_tokens_details")))
+    prompt = count("prompt_tokens") or count("input_tokens")
+    written, total = count("completion_tokens") or count("output_tokens"), count("total_tokens")
+    # Some endpoints count reasoning tokens only in the total.
+    written = max(written, total - prompt - cached * (cached > prompt))
+    if not (prompt or written):
         return None
-    return Usage.said(
-        said.prompt_tokens,
-        # Some endpoints count reasoning tokens only in the total.
-        max(said.completion_tokens, total.prompt_tokens - said.prompt_tokens),
-        mapping(value.get("completion_tokens_details")).get("reasoning_tokens"),
-        said.cached_tokens,
-    )
+    if odd:
+        return Usage(prompt) if prompt > written else Usage(0, written)
+    return Usage.said(prompt, written, thought, cached)

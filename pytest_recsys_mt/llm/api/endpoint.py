@@ -81,6 +81,10 @@ class Endpoint:
         header would be sent unencrypted.
         """
         key, headers = secret(KEY) or None, secret(HEADERS)
+        if key and not (key.isascii() and key.isprintable()):
+            raise RecommenderError(
+                f"{KEY} holds a character that no key has, such as a line break; copy it anew"
+            )
         if self.version == "":
             raise RecommenderError(
                 f"{self.url} needs a version of Azure's API: set {VERSION}, as in {VERSION}=2024-10-21, or use the address "

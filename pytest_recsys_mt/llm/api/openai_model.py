@@ -18,7 +18,7 @@ from pytest_recsys_mt.llm.api.flight import Flight, Told
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
-from pytest_recsys_mt.redaction import Secret, shortened
+from pytest_recsys_mt.redaction import HEADERS, Secret, holds_secret, shortened
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.sanitize import one_line
 
@@ -71,6 +71,7 @@ class OpenAIModel:
         RecommenderError: If an argument is out of range.
     """
 
+    prefix = "openai"
     takes_schema = True
     reads_images = True
 
@@ -96,7 +97,7 @@ class OpenAIModel:
         max_tokens = most if max_tokens is None else max_tokens
         timeout = longest if timeout is None else timeout
         specs.check(
-            "openai",
+            self.prefix,
             ("model", model, bool(model.strip()), "the name of a model"),
             ("temperature", temperature, temperature is None or 0 <= temperature <= 2, "in [0, 2]"),
             ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
@@ -119,6 +120,11 @@ class OpenAIModel:
             raise RecommenderError(
                 f"openai: extra_body.{min(own)} would replace a field that this package sets; leave it "
                 f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say"
+            )
+        secrets = [name for name in extra_body or () if holds_secret(f"?{name}=")]
+        if secrets:
+            raise RecommenderError(
+                f"{self.prefix}: extra_body.{secrets[0]} looks like a key, and a spec is shown; give it in {HEADERS}"
             )
         self.model = model
         self.temperature = temperature
@@ -143,7 +149,7 @@ class OpenAIModel:
         """The model in ``openai:NAME?temperature=0&max_tokens=256``; raises `RecommenderError` as the class."""
         target, given = specs.split(spec)
         extra, given = specs.nested(given, "extra_body", spec)
-        factory = partial(cls, target.removeprefix("openai:"), extra_body=extra)
+        factory = partial(cls, target.removeprefix(f"{cls.prefix}:"), extra_body=extra)
         model: OpenAIModel = specs.build(factory, given, spec)
         return model
 
@@ -151,7 +157,7 @@ class OpenAIModel:
         sampling = "".join(
             f", {name}={value!r}" for name, value in self._sampling.items() if value is not None
         )
-        return f"OpenAIModel({self.model!r}{sampling})"
+        return f"{type(self).__name__}({self.model!r}{sampling})"
 
     @property
     def name(self) -> str:
@@ -162,7 +168,7 @@ class OpenAIModel:
     def identity(self) -> dict[str, Any]:
         """Everything besides the prompt that an answer depends on, as JSON data without secrets."""
         return {
-            "provider": "openai",
+            "provider": self.prefix,
             "host": self._endpoint.url,
             "model": self.model,
             "sampling": self._sampling,

@@ -64,8 +64,8 @@ def _allow(connections: int) -> None:
 
 
 async def _limit(response: httpx2.Response) -> None:
-    coding = response.headers.get("content-encoding", "identity").strip().lower()
-    if coding not in ("", "identity"):
+    coding = response.headers.get("content-encoding", "identity").strip()
+    if coding.lower() not in ("", "identity"):
         raise UnreadableError(f"the answer is packed as {coding!r}, which was not asked for")
     if isinstance(response.stream, httpx2.AsyncByteStream):
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")

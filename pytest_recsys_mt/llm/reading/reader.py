@@ -195,9 +195,8 @@ class Reader(Offer):
         return True
 
     def _several(self, text: str, *, strict: bool) -> list[tuple[str, Item | None]]:
-        """The parts of an enumeration with their items; empty if it is not an enumeration.
-
-        The catalogue decides which commas split titles: the longest title wins.
+        """The parts of an enumeration with their items; empty if it is not an enumeration. The catalogue decides which
+        commas split titles: the longest title wins.
         """
         parts = enumerations.parts(text)[:MAX_PIECES]
         if len(parts) < 2:
@@ -289,10 +288,8 @@ class Reader(Offer):
     # ---- entries ----
 
     def _find(self, title: str, year: int | None) -> Item | None:
-        """The item of a title that may be misspelt or rated.
-
-        A whole number after it counts as a rating only as a last resort: ``Rocky: 2`` is Rocky II
-        if the catalogue has it.
+        """The item of a title that may be misspelt or rated. A whole number after it counts as a rating only as a last
+        resort: ``Rocky: 2`` is Rocky II if the catalogue has it.
         """
         self._open = title
         item = self.scope.find(title, year, self.named)

@@ -239,10 +239,9 @@ class Scope:
         )
 
     def _bracketed(self, title: str, year: int | None, used: Collection[str]) -> Item | None:
-        """The item of a title with another name in brackets: if both name films, they must be one.
-
-        ``The Ring (Ringu)`` names two films, hence no item. The name in brackets counts alone only
-        if the year agrees, or if it is the same title in another script.
+        """The item of a title with another name in brackets: if both name films, they must be one. ``The Ring (Ringu)``
+        names two films, hence no item. The name in brackets counts alone only if the year agrees, or if it is the same
+        title in another script.
         """
         base, others = split_brackets(title)
         if base == title or _WHICH.search(title, len(base)):
@@ -277,11 +276,10 @@ class Scope:
         return names[0].item if names else None
 
     def _reworded(self, text: str, year: int | None, used: Collection[str]) -> Item | None:
-        """Matches without articles, numerals (``Rocky 2``) and, if the year agrees, a subtitle.
-
-        "The Batman" is not "Batman": an article alone is left out only if the text chose among few,
-        the year agrees, or the title is `LONG`. A subtitle is left out only if the text chose among
-        few and the year agrees, since spin-offs share their year.
+        """Matches without articles, numerals (``Rocky 2``) and, if the year agrees, a subtitle. "The Batman" is not
+        "Batman": an article alone is left out only if the text chose among few, the year agrees, or the title is
+        `LONG`. A subtitle is left out only if the text chose among few and the year agrees, since spin-offs share their
+        year.
         """
         spelt = words(text)
         if not spelt:

@@ -211,9 +211,8 @@ class TrainedRecommender(ScoringRecommender):
         return np.asarray(found[: len(columns)].cpu().numpy(), dtype=np.float64)
 
     def _candidates(self, requests: Sequence[Request]) -> Ints | None:
-        """Columns of the known candidates, sorted, shape (requests, c); None to score everything.
-
-        Short rows repeat their last entry. c is a power of two, for the same reason as the widths.
+        """Columns of the known candidates, sorted, shape (requests, c); None to score everything. Short rows repeat
+        their last entry. c is a power of two, for the same reason as the widths.
         """
         if not self.network.selects or any(each.candidates is None for each in requests):
             return None

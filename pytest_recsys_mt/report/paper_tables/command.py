@@ -181,9 +181,8 @@ def _cell(found: Values, table: Table, column: Selected) -> str:
 
 
 def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
-    """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks.
-
-    Columns without a value in some line are left out; fewer than three lines say nothing.
+    """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks. Columns without a
+    value in some line are left out; fewer than three lines say nothing.
     """
     from scipy.stats import kendalltau
 

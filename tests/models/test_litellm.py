@@ -1,0 +1,187 @@
+"""Models behind the APIs of Anthropic, Gemini and Bedrock, which LiteLLM speaks to servers of these dialects."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.plugin.conftest import record_of
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("litellm") is None,
+    reason="needs LiteLLM, in an environment of its own: pip install '.[litellm]' pytest-timeout",
+)
+
+TEST = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import shuffle_candidates
+
+
+@metamorphic(shuffle_candidates)
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.1)
+"""
+KEYS = {
+    "ANTHROPIC_API_KEY": "sk-ant-0123456789abcdefgh",
+    "GEMINI_API_KEY": "AIza0123456789abcdefgh",
+    "AWS_ACCESS_KEY_ID": "AKIA0123456789",
+    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI0123456789",
+}
+
+
+def anthropic(said: str) -> dict[str, Any]:
+    usage = {"input_tokens": 90, "cache_read_input_tokens": 10, "output_tokens": 50}
+    return {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929",
+        "content": [{"type": "text", "text": said}], "stop_reason": "end_turn", "usage": usage,
+    }  # fmt: skip
+
+
+def gemini(said: str) -> dict[str, Any]:
+    candidate = {"content": {"parts": [{"text": said}], "role": "model"}, "finishReason": "STOP"}
+    usage = {
+        "promptTokenCount": 100,
+        "candidatesTokenCount": 40,
+        "thoughtsTokenCount": 10,
+        "totalTokenCount": 150,
+    }
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}
+
+
+def bedrock(said: str) -> dict[str, Any]:
+    return {
+        "output": {"message": {"role": "assistant", "content": [{"text": said}]}},
+        "stopReason": "end_turn",
+        "usage": {"inputTokens": 100, "outputTokens": 50, "totalTokens": 150},
+        "metrics": {"latencyMs": 1},
+    }
+
+
+DIALECTS = {"messages": anthropic, "generateContent": gemini, "converse": bedrock}
+
+
+class Provider(BaseHTTPRequestHandler):
+    """Ranks the films of a prompt always alike, refuses the second request for a moment, and counts the others."""
+
+    protocol_version = "HTTP/1.1"
+    answered: ClassVar[int]
+    asked: ClassVar[int]
+    lock: ClassVar[threading.Lock]
+
+    def do_POST(self) -> None:
+        text = self.rfile.read(int(self.headers["content-length"])).decode()
+        with self.lock:
+            type(self).asked += 1
+            refused = self.asked == 2
+            type(self).answered += not refused
+        films = {
+            film.encode().decode("unicode_escape")
+            for film in re.findall(r"\d+\. ([^\\]+? \(\d{4}\))", text)
+        }
+        ranked = sorted(films, key=lambda film: hashlib.sha256(film.encode()).hexdigest())[:10]
+        said = "\n".join(f"{at}. {film}" for at, film in enumerate(ranked, 1))
+        make = next(make for name, make in DIALECTS.items() if self.path.rstrip("/").endswith(name))
+        error = {"error": {"type": "rate_limit_error", "message": f"slow down, {self.headers}"}}
+        body = json.dumps(error if refused else make(said)).encode()
+        self.send_response(429 if refused else 200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 256
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[type[Provider], str]]:
+    handler = type("Handler", (Provider,), {"asked": 0, "answered": 0, "lock": threading.Lock()})
+    with Server(("127.0.0.1", 0), handler) as made:
+        threading.Thread(target=made.serve_forever, daemon=True).start()
+        yield handler, f"http://127.0.0.1:{made.server_port}"
+        made.shutdown()
+
+
+def run(folder: Path, address: str, model: str, *options: str) -> tuple[int, str]:
+    places = dict.fromkeys(
+        ("ANTHROPIC_API_BASE", "GEMINI_API_BASE", "AWS_BEDROCK_RUNTIME_ENDPOINT"), address
+    )
+    (folder / "test_it.py").write_text(TEST, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--recsys-model={model}",
+         "--recsys-users=60", "--recsys-json=record.json", "--recsys-html=page.html", *options],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, **KEYS, **places, "AWS_REGION_NAME": "us-east-1", "HOME": str(folder),
+             "XDG_CACHE_HOME": str(folder / "cache")},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anthropic/claude-sonnet-4-5",
+        "gemini/gemini-2.5-flash",
+        "bedrock/converse/anthropic.claude-3-haiku-20240307-v1:0",
+    ],
+)
+def test_a_run_is_counted_kept_and_replayed(
+    server: tuple[type[Provider], str], tmp_path: Path, name: str
+) -> None:
+    provider, address = server
+    model = f"litellm:{name}?temperature=0"
+    status, said = run(tmp_path, address, model, "--recsys-max-calls=70")
+    calls = record_of(tmp_path / "record.json")["calls"]
+    assert (status, calls["made"]) == (1, 70), said  # the limit, to the call
+    assert provider.answered == 70
+    assert calls["prompt_tokens"] == 70 * 100
+    assert calls["completion_tokens"] == 70 * 50
+
+    status, said = run(tmp_path, address, model)
+    record = record_of(tmp_path / "record.json")
+    assert (status, record["results"][0]["status"]) == (0, "holds"), said
+    assert record["calls"]["cached"] == 70
+    assert provider.answered == 70 + record["calls"]["made"] + record["calls"]["again"]
+    asked = provider.asked
+    status, said = run(tmp_path, address, model, "--recsys-mode=replay")
+    assert (status, provider.asked) == (0, asked), said
+    for path in filter(Path.is_file, tmp_path.rglob("*")):
+        assert not [key for key in KEYS.values() if key.encode() in path.read_bytes()], path
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        ("claude", "must have the form litellm:PROVIDER/NAME"),
+        ("anthropic/claude?api=responses", "takes no api"),
+        ("nobody/claude", "the provider 'nobody', which LiteLLM does not know"),
+        ("mistral/large", "needs a key: set MISTRAL_API_KEY"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_a_test(tmp_path: Path, model: str, why: str) -> None:
+    status, said = run(tmp_path, "http://127.0.0.1:1", f"litellm:{model}")
+    assert (status, why in " ".join(said.split())) == (4, True), said
+
+
+def test_a_refused_key_and_a_server_that_is_gone_are_errors_of_their_calls(tmp_path: Path) -> None:
+    model = "litellm:anthropic/claude-sonnet-4-5"
+    status, said = run(tmp_path, "http://127.0.0.1:1", model, "--recsys-max-wait=1")
+    assert status == 1
+    assert "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())

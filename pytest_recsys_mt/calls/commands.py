@@ -34,7 +34,7 @@ def export_answers(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.errors import CacheError
 
     with closing(_open(given)) as cache:
-        if cache.directory.resolve() in given.file.resolve().parents:
+        if (cache.directory / "answers").resolve() in given.file.resolve().parents:
             raise CacheError(f"{str(given.file)!r} lies in the cache itself; name a file elsewhere")
         count = write_answers(cache, given.file, given.model)
     told = sys.stderr if str(given.file) == "-" else sys.stdout  # the other one has the answers

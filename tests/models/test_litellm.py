@@ -38,6 +38,7 @@ KEYS = {
     "ANTHROPIC_API_KEY": "sk-ant-0123456789abcdefgh",
     "GEMINI_API_KEY": "AIza0123456789abcdefgh",
     "AWS_ACCESS_KEY_ID": "AKIA0123456789",
+    "AWS_BEARER_TOKEN_OF_ANOTHER": "ABSK-0123456789",
     "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI0123456789",
 }
 
@@ -180,8 +181,23 @@ def test_what_cannot_be_asked_is_said_before_a_test(tmp_path: Path, model: str, 
     assert (status, why in " ".join(said.split())) == (4, True), said
 
 
-def test_a_refused_key_and_a_server_that_is_gone_are_errors_of_their_calls(tmp_path: Path) -> None:
+def test_a_server_that_is_gone_is_an_error_of_its_calls(tmp_path: Path) -> None:
     model = "litellm:anthropic/claude-sonnet-4-5"
     status, said = run(tmp_path, "http://127.0.0.1:1", model, "--recsys-max-wait=1")
-    assert status == 1
-    assert "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())
+    assert (status, "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())) == (1, True), (
+        said
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("https://me:hunter2pass@127.0.0.1:1", "is not the address of a server"),
+        ("http://api.example.org", "a key would go unencrypted to http://api.example.org"),
+    ],
+)
+def test_an_address_that_gives_a_key_away_is_refused(
+    tmp_path: Path, address: str, why: str
+) -> None:
+    status, said = run(tmp_path, address, "litellm:anthropic/claude-sonnet-4-5")
+    assert (status, why in said, "hunter2pass" in said) == (4, True, False), said

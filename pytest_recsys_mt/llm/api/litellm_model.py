@@ -14,9 +14,9 @@ from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.redaction import secret
+from pytest_recsys_mt.redaction import secret, shown
 
-_KEYS = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|CREDENTIALS)(?:_ID)?$")
+_KEYS = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|CREDENTIALS|PASSWORD)(?:_|$)")
 """Environment variables that hold keys of providers."""
 
 _PLACES = ("API_BASE", "BASE_URL", "API_VERSION", "REGION", "REGION_NAME", "RUNTIME_ENDPOINT")
@@ -28,7 +28,7 @@ class LiteLLMModel(OpenAIModel):
 
     The environment holds keys and addresses, as LiteLLM reads them: ``ANTHROPIC_API_KEY``, ``GEMINI_API_KEY``,
     ``AWS_REGION``. Everything else is as of `OpenAIModel`, whose fields LiteLLM translates, or refuses with a note. It
-    opens the connections: the limits of `OpenAIModel` for redirects and the size of an answer do not apply.
+    opens the connections: what `OpenAIModel` says of redirects and the size of an answer does not apply.
 
     Raises:
         MissingExtraError: If LiteLLM is not installed.
@@ -56,6 +56,9 @@ class LiteLLMModel(OpenAIModel):
                 f"{self.prefix}:{self.model} names the provider {provider!r}, which LiteLLM does not know; the names are on "
                 f"https://docs.litellm.ai/docs/providers"
             )
+        _ = (
+            self._endpoint
+        )  # it refuses an address that must not be shown, or would get a key unencrypted
         missing = self._library.validate_environment(self.model)["missing_keys"]
         if missing and provider != "bedrock":  # AWS has other ways to say who one is
             raise RecommenderError(
@@ -66,11 +69,17 @@ class LiteLLMModel(OpenAIModel):
     def _endpoint(self) -> Endpoint:
         provider = self.model.partition("/")[0]
         begins = ("AWS_", "BEDROCK_") if provider == "bedrock" else (f"{provider.upper()}_",)
-        places = [
-            f"{name}={value}"
-            for name, value in sorted(os.environ.items())
-            if name.startswith(begins) and name.endswith(_PLACES) and value
-        ]
+        places = []
+        for name, value in sorted(os.environ.items()):
+            if value and name.startswith(begins) and name.endswith(_PLACES):
+                if "://" in value:
+                    at = Endpoint.parse(value, name, "https://HOST", f"{begins[0]}API_KEY")
+                    if at.url.startswith("http:") and not at.is_loopback:
+                        raise RecommenderError(
+                            f"a key would go unencrypted to {at.url}, as {name} says: use https"
+                        )
+                    value = at.url
+                places.append(f"{name}={shown(value)}")
         return Endpoint(" ".join([provider, *places]))
 
     @cached_property

@@ -149,6 +149,8 @@ def test_perfect_answer_gives_back_its_items_in_order(
     assume(sum("La Otra" in i.title for i in catalogue) <= 1)
     # "- 2: the" is the second entry of a list, whatever film is called so.
     assume(not any(re.match(r"\d+\s?[.:)\]-]\s", i.title) for i in catalogue))
+    # A film called "the the" beside "the" and "Never" reads like a sentence: it is left unread.
+    assume(not any(set(normalise(i.title).split()) <= {"the", "of", "and", "a"} for i in catalogue))
     # A number that is a candidate's number and another one's title says neither.
     assume(
         not any(re.fullmatch(r"[\W\d_]+", i.title.removesuffix(" (La Otra)")) for i in catalogue)

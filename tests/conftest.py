@@ -1,5 +1,6 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
+import gc
 import importlib
 import importlib.metadata
 import os
@@ -14,6 +15,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+# What is imported and collected lives as long as the process. To search it for garbage would take a tenth of the time.
+gc.disable()
 
 # There are as many workers as cores. If each computed on all of them, they would wait for each other:
 # torch and BLAS then take twice the time. What a test starts inherits it; NumPy reads it
@@ -94,6 +98,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if item.path.parent in on_workers:
                 item.add_marker(pytest.mark.skip(reason="once more on workers; run it with --slow"))
             on_workers.add(item.path.parent)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(20_000, 10, 100)
 
 
 _numbers = count()

@@ -34,7 +34,7 @@ def follow(room: str, name: str, journey: Journey) -> None:
 def main(programs: Path, share: int = 0, of: int = 1) -> int:
     """Follow the pages of a share; 1 if one failed."""
     failed = 0
-    for room, name in [PAGES[0], *PAGES[of - share :: of]]:  # the first share has the wheel, too
+    for room, name in [PAGES[0], *PAGES[1 + share :: of]]:
         begin = time.monotonic()
         if needs := needs_of(DOCS / room / f"{name}.md"):
             print(f"{name}: left out, as it needs {', '.join(needs)}")

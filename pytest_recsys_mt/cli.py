@@ -46,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line; what a command passes on to pytest is its ``pytest``."""
     parser = _parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if [*arguments[:1]] == ["arena"]:  # its name in earlier versions
+        arguments = ["paper", *arguments]
     given, further = parser.parse_known_args(arguments)
     if hasattr(given, "pytest"):
         given.pytest = further
@@ -119,6 +122,7 @@ def _output(help: str) -> Argument:
 RECORD = "as --recsys-json wrote it, or a kept run: its number, accepted, or the latest of a model, a prompt or a day"
 
 
+TABLES = "a file that ends in .txt, .md, .tex, .csv or .html (default: {} on standard output)"
 LIKE = "(default: the kept runs on the data of the latest that share a test with it)"
 
 
@@ -127,19 +131,11 @@ def _records(help: str = RECORD) -> Argument:
 
 
 def _record(text: str) -> Path:
-    path = Path(text)
-    if path.suffix == ".json" and path.exists():
-        return path
     from pytest_recsys_mt.errors import PolicyError
-    from pytest_recsys_mt.gate.store import Store
+    from pytest_recsys_mt.gate.store import record_named
 
     try:
-        kept = None if path.is_file() and text.isdecimal() else Store.around(Path.cwd()).named(text)
-        if kept is None and not path.suffix and not path.exists():
-            raise PolicyError(
-                f"there is no file {text!r}, and no kept run of such a model, prompt or day"
-            )
-        return path if kept is None else kept.record
+        return record_named(text)
     except PolicyError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -229,7 +225,7 @@ def _reports(groups: Any) -> None:
             help=f"{RECORD}; the earlier one first. One of several models compares these (default: the latest kept run and "
             "the one before, of the same models, data and seed)",
         ),
-        _output("a file that ends in .txt, .md or .html (default: text on standard output)"),
+        _output(TABLES.format("text")),
     )  # fmt: skip
     _command(
         groups, "report", _report, "make the HTML report of a record",
@@ -253,7 +249,7 @@ def _tables(groups: Any) -> None:
         groups, "leaderboard", _leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",
         _records(),
-        _output("a file that ends in .md, .csv, .tex or .html (default: Markdown on standard output)"),
+        _output(TABLES.format("Markdown")),
         _argument("--suite", default="", metavar="NAME", help="only this suite: lrworld"),
         _argument(
             "--models", choices=("rows", "columns"),
@@ -263,11 +259,11 @@ def _tables(groups: Any) -> None:
     _command(
         groups, "paper", _paper,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
-        _argument("suite", metavar="SUITE", help="such as popularity"),
+        _argument("suite", metavar="SUITE", help="arena, lrworld, metamorphic, multidimensional or popularity"),
         _records(),
         _argument("--table", default="", metavar="N", help="only this table"),
         _argument("--figure", default="", metavar="N", help="only the values of this figure"),
-        _output("a file that ends in .md, .csv or .tex (default: Markdown on standard output)"),
+        _output(TABLES.format("Markdown")),
         aliases=["tables"],  # its name in earlier versions
     )  # fmt: skip
     _command(
@@ -279,11 +275,6 @@ def _tables(groups: Any) -> None:
             "--limit", type=_count, default=20, metavar="N",
             help="how many answers are listed, 0 for all (default: 20)",
         ),
-    )  # fmt: skip
-    _command(
-        groups, "arena", _arena, "write the page of a pairwise comparison: its judge, its pairs, its league",
-        _argument("record", type=_record, metavar="RECORD", help=RECORD),
-        _output("a file that ends in .html or .md (default: Markdown on standard output)"),
     )  # fmt: skip
     _command(
         groups, "monitor", _monitor, "check the records of many nights for broken promises",
@@ -300,6 +291,10 @@ def _tables(groups: Any) -> None:
     _command(
         groups, "comment", _comment, "say in one comment on a pull request what a run in GitHub Actions came to",
         _argument("record", type=_record, metavar="RECORD", help=RECORD),
+        _argument(
+            "baseline", nargs="?", default="", metavar="BASELINE",
+            help="another record: say what became worse since, and on whom",
+        ),
         _argument(
             "--name", type=_comment_name, default="run", metavar="NAME",
             help="which comment it is: runs of different names have a comment each (default: run)",
@@ -409,12 +404,6 @@ def _compare(given: argparse.Namespace) -> int:
     return compare_runs(given.records, given.output)
 
 
-def _arena(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.arena.command import write_arena
-
-    write_arena(given.record, given.output)
-
-
 def _leaderboard(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
 
@@ -452,7 +441,7 @@ def _prompts(given: argparse.Namespace) -> None:
 def _comment(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.comment import comment
 
-    comment(given.record, given.name)
+    comment(given.record, given.name, given.baseline)
 
 
 def _answers(given: argparse.Namespace) -> None:

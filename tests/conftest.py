@@ -41,7 +41,7 @@ for _name in (
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in (
-    "email.feedparser", "email.parser", "filelock", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
+    "email.feedparser", "email.parser", "filelock", "jinja2", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
     "scipy.stats",
 ):  # fmt: skip
     importlib.import_module(_name)

@@ -257,6 +257,23 @@ class Store:
                     shutil.rmtree(left, ignore_errors=True)
 
 
+def record_named(text: str) -> Path:
+    """The record that a text names: a file, or a run that is kept around the current folder, as `Store.named` takes it.
+
+    Raises:
+        PolicyError: If there is neither.
+    """
+    path = Path(text)
+    if path.is_file() and (path.suffix == ".json" or text.isdecimal()):
+        return path
+    kept = Store.around(Path.cwd()).named(text)
+    if kept is None and not path.suffix and not path.exists():
+        raise PolicyError(
+            f"there is no file {text!r}, and no kept run of such a model, prompt or day"
+        )
+    return path if kept is None else kept.record
+
+
 def called(record: Path) -> str:
     """What messages call a record: the number of a kept run, else its file."""
     return f"run {record.parent.name}" if record.suffix == ".gz" else one_line(str(record))

@@ -44,8 +44,10 @@ class UnwrittenError(Exception):
     """No comment was written; the text says why."""
 
 
-def comment(record: Path, name: str) -> None:
+def comment(record: Path, name: str, baseline: str = "") -> None:
     """Write the comment of this name, or say why there is none: on standard output and in the job's summary.
+
+    With a `baseline`, a file or what a kept run is called, it says what became worse since, and on whom.
 
     Raises:
         DataError: If the file is no record.
@@ -56,7 +58,9 @@ def comment(record: Path, name: str) -> None:
         return
     mark = f"<!-- recsys-mt {name} -->"
     try:
-        print(f"recsys-mt: {put(pull_request, mark, text_of(record, mark, pull_request))}")
+        print(
+            f"recsys-mt: {put(pull_request, mark, text_of(record, mark, pull_request, baseline))}"
+        )
     except UnwrittenError as error:
         said = f"no comment on the pull request: {error}"
         print(f"recsys-mt: {said}")
@@ -84,7 +88,7 @@ def pull_request_of(environment: Mapping[str, str]) -> PullRequest | None:
     )
 
 
-def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
+def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = "") -> str:
     """The text of the comment: what the summary of the job says, or that the run left no record.
 
     Raises:
@@ -102,6 +106,7 @@ def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
             raise DataError(
                 f"{str(record)!r} is no record as --recsys-json writes it: {type(error).__name__}: {error}"
             ) from error
+        said += _since(baseline, record) if baseline else ""
     else:
         said = (
             "## recsys-mt: no result\n\nThe run ended before it wrote a record; its log says why.\n"
@@ -115,6 +120,20 @@ def text_of(record: Path, mark: str, pull_request: PullRequest) -> str:
         )
         said = f"{kept}\n{ends}\n\n(The summary of the run has the rest.)\n"
     return f"{mark}\n{said}\n{pull_request.end}\n"
+
+
+def _since(baseline: str, record: Path) -> str:
+    from pytest_recsys_mt.errors import RecsysError
+    from pytest_recsys_mt.gate.store import record_named
+    from pytest_recsys_mt.report.markdown import in_markdown
+    from pytest_recsys_mt.report.sheets import markdown
+    from pytest_recsys_mt.report.two_runs import compared
+
+    try:
+        title, sheets, _ = compared([record_named(baseline), record])
+    except RecsysError as error:
+        return f"\nWhat changed is not known: {in_markdown(str(error))}.\n"
+    return f"\n#{markdown('', f'What changed: {title}', sheets)}"
 
 
 def put(pull_request: PullRequest, mark: str, text: str) -> str:

@@ -142,17 +142,15 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
             for name, each, (low, high) in told
         ]
         columns = ["name", "change", "worse by", "bounds", "margin", "users"]
-        lines += _table(columns, rows_told, ["---", "---", *["---:"] * 4])
+        lines += _table(columns, rows_told, 2)
         lines += ["", in_markdown(comparison["bounds"])]
     return [*lines, ""]
 
 
-def _table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], alignment: Sequence[str] = ()
-) -> list[str]:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], wordy: int = 1) -> list[str]:
     left = len(rows) - MOST
     rest = [[f"and {left} more, in the record", *[""] * (len(columns) - 1)]] if left > 0 else []
-    return in_table(columns, [*rows[:MOST], *rest], alignment)
+    return in_table(columns, [*rows[:MOST], *rest], wordy)
 
 
 def _cut(lines: list[str]) -> list[str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
+from typing import cast
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
@@ -17,13 +16,11 @@ from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.gate.store import Store, called
-from pytest_recsys_mt.report.compared import CHANGES, LOUD, say
-from pytest_recsys_mt.report.html.page import fill, require_html
-from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
+from pytest_recsys_mt.report.compared import CHANGES, LOUD
+from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
+from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.report.spending import cost
-from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import group_in_words
 
@@ -35,17 +32,6 @@ LACKING = "A record has the lists of the worst users of each verdict; the others
 NO_GROUPS = (
     "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 )
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the comparison: a table, whose columns after the first `wordy` ones are numbers, and lines below it."""
-
-    title: str
-    columns: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    lines: Sequence[str] = ()
-    wordy: int = 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +54,14 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
     Raises:
         DataError, PolicyError: If a record cannot be read or compared, or the file cannot be written.
     """
-    require_output(output, _FORMATS, paths)
+    require_output(output, WRITERS, paths)
+    title, sheets, status = compared(paths)
+    write_sheets(output, "comparison", title, sheets, ".txt")
+    return status
+
+
+def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
+    """What `compare_runs` compares, its tables, and what it returns."""
     store = Store.around(Path.cwd())
     old, new = _sides(paths, store)
     policy_file = store.folder.parents[1] / FILE
@@ -82,12 +75,9 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
         parts.append(_spent(*documents, same=old == new))
         sides = dict.fromkeys(map(_about, (old, new), documents))
         title = "; ".join([" -> ".join(sides), *notes])
-    put_out(
-        _FORMATS[".txt" if output is None else output.suffix](title, parts), output, "comparison"
-    )
-    if any(each["refused"] for each in comparisons):
-        return 2
-    return int(any(each["counts"].get(word) for each in comparisons for word in LOUD))
+    worse = any(each["counts"].get(word) for each in comparisons for word in LOUD)
+    status = 2 if any(each["refused"] for each in comparisons) else int(worse)
+    return title, parts, status
 
 
 def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
@@ -132,12 +122,12 @@ def _about(path: Path, document: Document) -> str:
     return f"{called(path)} ({', '.join(filter(None, [models, prompt, began]))})"
 
 
-def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Section]:
+def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Sheet]:
     pairs = list(_pairs(comparison, old, new))
     counts = comparison["counts"]
     told = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
     reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
-    yield Section(
+    yield Sheet(
         f"{comparison['model']} against {comparison['against']} of {comparison['baseline'] or 'the same run'}",
         ("promise", "change", "then", "now", "worse by [bounds]", "margin", "users"),
         [_line(pair) for pair in pairs if pair.found["interval"] is not None],
@@ -151,7 +141,7 @@ def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[
     groups = sorted(_groups(pairs), key=lambda each: -each[0])[:MOST]
     judged = any(pair.old and pair.old["slices"] and pair.new["slices"] for pair in pairs)
     if groups or (pairs and not judged):
-        yield Section(
+        yield Sheet(
             "On whom: the groups of users that became worse most, where both runs asked the same users",
             ("promise", "group", "then", "now", "worse by", "users"),
             [line for _, line in groups],
@@ -160,7 +150,7 @@ def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[
         )
     if lines := list(_users(pairs)):
         count = len({user for pair in pairs for user, worse in pair.worse.items() if worse > 0})
-        yield Section(f"The users whose values became worse most, of {count} that did", lines=lines)
+        yield Sheet(f"The users whose values became worse most, of {count} that did", notes=lines)
 
 
 def _pairs(comparison: Comparison, old: Document, new: Document) -> Iterator[_Pair]:
@@ -259,7 +249,7 @@ def _list(row: Row, user: str) -> str:
     return ""
 
 
-def _spent(old: Document, new: Document, *, same: bool) -> Section:
+def _spent(old: Document, new: Document, *, same: bool) -> Sheet:
     documents = [new] if same else [old, new]
     calls = [document["calls"] for document in documents]
     tokens = [each["prompt_tokens"] + each["completion_tokens"] for each in calls]
@@ -273,62 +263,8 @@ def _spent(old: Document, new: Document, *, same: bool) -> Section:
         ["seconds", *(str(document["time"].get("seconds", "")) for document in documents)],
     ]
     columns = ("", "both") if same else ("", "then", "now")
-    return Section("What they took", columns, rows)
+    return Sheet("What they took", columns, rows)
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-class _Lines(io.StringIO):
-    """What `table.write_cells` writes to."""
-
-    def write(self, text: str, **_: Any) -> int:
-        return super().write(text)
-
-    def write_line(self, text: str) -> None:
-        self.write(f"{text}\n")
-
-
-def _text(title: str, sections: Sequence[Section]) -> str:
-    out = _Lines()
-    say(out, title)
-    for section in sections:
-        out.write_line("")
-        say(out, section.title)
-        if section.rows:
-            columns = [
-                Column(name, words=at == 0, marked=at == 1 and section.wordy > 1)
-                for at, name in enumerate(section.columns)
-            ]
-            write_cells(out, columns, section.rows)
-        for line in section.lines:
-            say(out, line, "  ")
-    return out.getvalue()
-
-
-def _markdown(title: str, sections: Sequence[Section]) -> str:
-    lines = ["## recsys-mt: comparison", "", in_markdown(title)]
-    for section in sections:
-        lines += ["", f"### {in_markdown(section.title)}", ""]
-        if section.rows:
-            cells = [[in_markdown(cell) for cell in row] for row in section.rows]
-            numbers = len(section.columns) - section.wordy
-            lines += in_table(
-                section.columns, cells, [*["---"] * section.wordy, *["---:"] * numbers]
-            )
-            lines.append("")
-        lines += [f"* {in_markdown(line)}" for line in section.lines]
-    return "\n".join(lines) + "\n"
-
-
-def _page(title: str, sections: Sequence[Section]) -> str:
-    require_html()
-    return fill("two_runs.html.j2", {"title": title, "sections": sections})
-
-
-_FORMATS: Mapping[str, Callable[[str, Sequence[Section]], str]] = {
-    ".txt": _text,
-    ".md": _markdown,
-    ".html": _page,
-}

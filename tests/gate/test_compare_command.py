@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.report.comment import PullRequest, text_of
 from tests.gate.conftest import TOYS
 
 TESTS = """
@@ -154,6 +155,20 @@ def test_as_markdown_and_as_a_page(
     assert "scale_ratings(2)" in page
     status, text = compare("1", "2", "-o", "c.pdf")
     assert (status, "no known ending" in text) == (2, True)
+
+
+def test_the_comment_on_a_pull_request_says_what_became_worse(run: Callable[..., None]) -> None:
+    run(0, "--recsys-json=old.json")
+    run(0.6, "--recsys-json=new.json")
+    job = PullRequest("", 1, "", "end")
+    told = text_of(Path("new.json"), "mark", job, "1")
+    assert "\n## What changed: run 1 (toys.py:Toy" in told
+    assert "\n| scale&#95;ratings(2) | REGRESSED | 0.000 |" in told.replace("scale_", "scale&#95;")
+    assert told.count("scale_ratings(2): 0.000 then") == 5
+    assert text_of(Path("new.json"), "mark", job, "old.json") == told.replace("run 1", "old.json")
+    unknown = text_of(Path("new.json"), "mark", job, "nobody")
+    assert "What changed is not known: there is no file 'nobody'" in unknown
+    assert unknown.endswith("end\n")
 
 
 def test_three_records_are_too_many(compare: Callable[..., tuple[int, str]]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
-from pytest_recsys_mt.report.leaderboard.written import letters_of
+from pytest_recsys_mt.report.leaderboard.command import sheets_of
 from pytest_recsys_mt.sanitize import clean
 from tests.report.records import document, task
 from tests.report.test_page import HOSTILE, Page
@@ -69,7 +69,8 @@ def test_the_better_model_is_ahead_and_an_equal_one_is_not() -> None:
         record(measured("good", GOOD), measured("even", EVEN), measured("alike", EVEN[::-1]))
     )
     (line,) = found.lines
-    assert letters_of(found) == {"alike": "a", "even": "b", "good": "c"}
+    columns = next(each.columns for each in sheets_of(found, models_as_rows=False) if each.columns)
+    assert columns[2:] == ["alike (a)", "even (b)", "good (c)"]
     assert {model: cell.ahead for model, cell in line.cells.items()} == {
         "alike": (), "even": (), "good": ("alike", "even"),
     }  # fmt: skip
@@ -154,7 +155,7 @@ def test_what_cannot_stand_in_one_table_is_refused(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["-o", "board.xlsx"], "ends in .md, .csv, .tex, .html"),
+        (["-o", "board.xlsx"], "ends in .txt, .md, .tex, .csv, .html"),
         (["--suite", "lrworld"], "of the suite 'lrworld' to compare; their suites: arena"),
         (["-o", "0.json/board.md"], "cannot be written"),
     ],
@@ -231,6 +232,7 @@ def test_three_models_of_a_run_as_they_are(
     assert main(["leaderboard", str(default_record), "--models", "rows"]) == 0
     text = capsys.readouterr().out
     assert all(f"| {re.escape(model)} (" in text for model in models)
+    assert re.search(r"\| \*{0,2}-?[\d.]+\*{0,2}(<sup>\w+</sup>)? \[[-\d.]+, [-\d.]+\] \|", text)
     assert main(["leaderboard", str(default_record), "-o", str(tmp_path / "b.tex")]) == 0
     tex = (tmp_path / "b.tex").read_text()
     assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 1

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.report.leaderboard.written import NONE
 from pytest_recsys_mt.report.paper_tables.command import filled
 from pytest_recsys_mt.report.paper_tables.declared import SUITES, tables_of
+from pytest_recsys_mt.report.sheets import NONE
 from tests.suites import readers
 
 

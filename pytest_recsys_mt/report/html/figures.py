@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.gate.document import Row, measured
 from pytest_recsys_mt.report.html.svg import (
@@ -22,6 +23,9 @@ from pytest_recsys_mt.report.html.svg import (
 )
 from pytest_recsys_mt.report.html.words import state_of
 from pytest_recsys_mt.report.measures import effect_of
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.report.sheets import Cell, Sheet
 
 STRIP = (400, 26)
 """Width and height of the interval of one relation, in pixels."""
@@ -153,7 +157,9 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 32))
     drawing.axes(labels, _labelled(up), titles)
     for number, (name, points) in enumerate(lines.items()):
-        colour, (shape, dash) = SERIES[number % len(SERIES)], _LINES[number % len(_LINES)]
+        # Of more lines than colours, no two have both the colour and the shape of another.
+        shape, dash = _LINES[(number + number // len(SERIES)) % len(_LINES)]
+        colour = SERIES[number % len(SERIES)]
         band = [point for point in points if len(point) >= 4 and None not in point[2:4]]
         if len(band) == len(points):
             low = [(at[point[0]], float(point[2])) for point in points]
@@ -211,6 +217,54 @@ def dimensions(given: Sequence[Mapping[str, Any]], label: str) -> str:
         drawing.text(
             _short(str(each["name"]), 26), (160, drawing.place(0, place)[1] + 4), "end", INK
         )
+    return drawing.svg(label)
+
+
+def drawn(sheet: Sheet) -> str:
+    """The picture of a table, as it says; empty if it says none."""
+    values = [[_number_of(row[at]) for at in sheet.bars] for row in sheet.rows]
+    names, columns = [str(row[0]) for row in sheet.rows], [sheet.columns[at] for at in sheet.bars]
+    if sheet.drawn in ("stacked", "bars"):
+        shares = [[value or 0.0 for value in row] for row in values]
+        return _bars(names, columns, shares, sheet.title, stacked=sheet.drawn == "stacked")
+    lines = {}
+    for name, row in zip(names, values, strict=True):
+        points = zip(columns, row, strict=True) if sheet.drawn == "lines" else [row[:2]]
+        lines[name] = [point for point in points if None not in point]
+    titles = dict(zip(("x", "y"), columns, strict=False)) if sheet.drawn == "scatter" else {}
+    return curve({**titles, "lines": lines}, sheet.title) if any(lines.values()) else ""
+
+
+def _number_of(cell: Cell) -> float | None:
+    found = re.match(r"-?[\d.]+", cell) if isinstance(cell, str) else None
+    return float(found[0]) if found else cell if isinstance(cell, float) else None
+
+
+def _bars(
+    names: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float]],
+    label: str,
+    *,
+    stacked: bool,
+) -> str:
+    longest = max((sum(row) if stacked else max(row) for row in values), default=0.0) or 1.0
+    height = 1 if stacked else len(columns)
+    lines = len(values) * (height + 0.5)
+    drawing = Drawing((700, 16 * lines + 30), (0, longest), (lines, 0), (260, 10, 4, 26))
+    for place, (name, numbers) in enumerate(zip(names, values, strict=True)):
+        top, left = place * (height + 0.5), 0.0
+        middle = drawing.place(0, top + height / 2)[1] + 4
+        drawing.text(_short(name, 40), (252, middle), "end", INK)
+        for at, value in enumerate(numbers):
+            x, y = (left, top) if stacked else (0.0, top + at)
+            corners = [(x, y), (x + value, y), (x + value, y + 0.85), (x, y + 0.85)]
+            drawing.area(corners, SERIES[at % len(SERIES)])
+            left += value
+    for at, column in enumerate(columns):
+        where = (266 + 108 * at, drawing.height - 12)
+        drawing.marker_at("square", where, 10, SERIES[at % len(SERIES)])
+        drawing.text(_short(column, 16), (where[0] + 9, where[1] + 4), "start")
     return drawing.svg(label)
 
 

@@ -7,7 +7,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,8 +35,6 @@ from pytest_recsys_mt.wording import group_in_words, spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from pytest_recsys_mt.report.leaderboard.board import Board
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -124,27 +121,6 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
         return fill("view.html.j2", view.contents_of(cleaned))
 
 
-def render_leaderboard(boards: Sequence[Board], *, models_as_rows: bool) -> str:
-    """The page of some boards.
-
-    Raises:
-        MissingExtraError: If the libraries that draw the report are not installed.
-    """
-    require_html()
-    from pytest_recsys_mt.report.leaderboard.written import Marks, notes, sheets
-
-    marks = Marks(
-        lambda text: f"<b>{text}</b>",
-        lambda text: f"<sup>{text}</sup>",
-        lambda text: f"<bdi>{escape(text)}</bdi>",
-    )
-    contents = [
-        (board, sheets(board, marks, models_as_rows=models_as_rows), notes(board))
-        for board in boards
-    ]
-    return fill("leaderboard.html.j2", {"boards": contents})
-
-
 def fill(template: str, contents: Mapping[str, object]) -> str:
     """A whole page from a template of this folder."""
     from markupsafe import Markup
@@ -178,15 +154,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # An XML library serialises the drawings from escaped text, and the cells of a leaderboard escape their
-    # texts; nothing else is trusted.
+    # The drawings escape their texts; nothing else is trusted.
     made.filters.update(
-        drawing=Markup,
-        escaped=Markup,
-        number=words.number,
-        spoken=spoken,
-        cost=cost,
-        dollars=dollars,
+        drawing=Markup, number=words.number, spoken=spoken, cost=cost, dollars=dollars
     )
     made.globals.update(
         agreement=words.agreement,

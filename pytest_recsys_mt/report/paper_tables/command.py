@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row, grouped
 from pytest_recsys_mt.gate.nodeids import parts_of
-from pytest_recsys_mt.report.leaderboard.written import NONE, Sheet, in_csv, in_latex, latex_table
-from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out, record_at, require_output, told_as_data
+from pytest_recsys_mt.report.leaderboard.board import boards_of
+from pytest_recsys_mt.report.leaderboard.command import sheets_of
+from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
+from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
+from pytest_recsys_mt.report.sheets import NONE, WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.sanitize import one_line
 
 Values = list[tuple[float, float | None]]
@@ -49,29 +51,69 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     Raises:
         DataError: If a record cannot be read, none fills a table, or the file cannot be written.
     """
-    require_output(output, _WRITERS, records)
-    tables = tables_of(suite)
-    wanted = [table for table in tables if name in ("", table.name) or _has(table.name, name)]
-    if not wanted:
-        known = ", ".join(table.name for table in tables)
-        raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
-    documents = [record_at(path) for path in records]
+    require_output(output, WRITERS, records)
+    documents = [(str(path), record_at(path)) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
-        _require_alike(records, documents)
-        data = one_line(str(documents[0]["data"]))
-        rows: list[Row] = [
-            row for document in documents for row in document["results"] if row["suite"] == suite
-        ]
-        tried = [(table, filled(table, rows)) for table in wanted]
-        found = [each for _, each in tried if each is not None]
-        empty = [table for table, each in tried if each is None]
-        if not found:
-            runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
-            raise DataError(
-                f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
-            )
-        text = _WRITERS[".md" if output is None else output.suffix](found, empty, data)
-    put_out(text, output, f"{len(found)} {'table' if len(found) == 1 else 'tables'}")
+        data = one_line(str(documents[0][1]["data"]))
+        make = _OWN.get(suite)
+        found = list(make(documents) if make else _declared(documents, suite, name, data))
+    # Those of a paper of its own are found by their titles, which begin with a name.
+    wanted = name.replace("-", " ").capitalize() if make else ""
+    sheets = [sheet for sheet in found if sheet.title.startswith(wanted)]
+    if not any(sheet.rows for sheet in sheets):
+        known = ", ".join(sheet.title.partition(":")[0] for sheet in found if sheet.rows)
+        raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
+    write_sheets(output, "tables", f"{suite} on {data}", sheets)
+
+
+Documents = Sequence[tuple[str, Document]]
+"""Records, each with its name."""
+
+
+def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterator[Sheet]:
+    tables = tables_of(suite)
+    wanted = [
+        table
+        for table in tables
+        if name in ("", table.name, *table.figures) or _has(table.name, name)
+    ]
+    if not wanted:
+        known = ", ".join(name for table in tables for name in (table.name, *table.figures))
+        raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
+    _require_alike(documents)
+    rows = [row for _, each in documents for row in each["results"] if row["suite"] == suite]
+    tried = [(table, filled(table, rows)) for table in wanted]
+    if not any(found for _, found in tried):
+        runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
+        raise DataError(
+            f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
+        )
+    for _, found in tried:
+        if found:
+            yield from _sheets(found, data)
+    absent = [table for table, found in tried if not found]
+    yield Sheet(
+        notes=[f"Not in these records: {table.title}. {table.run} fills it." for table in absent]
+    )
+
+
+def _arena(documents: Documents) -> list[Sheet]:
+    sheets = arena.sheets_of([document for _, document in documents])
+    if not sheets:
+        raise DataError(
+            "these records have no verdict of an arena; run pytest --pyargs "
+            "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
+        )
+    return sheets
+
+
+def _lrworld(documents: Documents) -> Iterator[Sheet]:
+    for board in boards_of(documents, "lrworld"):
+        yield from sheets_of(board, models_as_rows=True)
+
+
+_OWN = {"arena": _arena, "lrworld": _lrworld}
+"""Papers whose tables are no choice of rows: a league, and a board."""
 
 
 def _has(name: str, wanted: str) -> bool:
@@ -81,15 +123,15 @@ def _has(name: str, wanted: str) -> bool:
     return kind == own and number in numbers
 
 
-def _require_alike(paths: Sequence[Path], documents: Sequence[Document]) -> None:
+def _require_alike(documents: Documents) -> None:
     """Check that records can stand in one table: nothing but their models and tests may differ."""
-    first = documents[0]
-    for path, document in zip(paths[1:], documents[1:], strict=True):
+    (path, first), *others = documents
+    for other, document in others:
         ours, theirs = _about(first), _about(document)
         for name in ours:
             if ours[name] != theirs.get(name, ours[name]):
                 raise DataError(
-                    f"{str(paths[0])!r} and {str(path)!r} have other {name}, so no table holds both: "
+                    f"{path!r} and {other!r} have other {name}, so no table holds both: "
                     f"{one_line(str(ours[name]))} and {one_line(str(theirs[name]))}"
                 )
 
@@ -180,7 +222,7 @@ def _cell(found: Values, table: Table, column: Selected) -> str:
     return told if spread is None else f"{told} ± {spread:.{column.digits}f}"
 
 
-def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
+def _agreements(found: Filled) -> Iterator[Sheet]:
     """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks. Columns without a
     value in some line are left out; fewer than three lines say nothing.
     """
@@ -191,7 +233,7 @@ def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
         cells = [each[place] for each in found.values.values()]
         if column.name in found.table.kendall and all(cells):
             means = [statistics.fmean(value for value, _ in cell) for cell in cells]
-            whole[text(column.name)] = means
+            whole[column.name] = means
     if len(found.values) < 3 or len(whole) < 2:
         return
     rows = [
@@ -199,15 +241,18 @@ def _agreements(found: Filled, text: Callable[[str], str]) -> Iterator[Sheet]:
         for name, one in whole.items()
     ]
     title = f"Kendall's tau of these metrics over {len(found.values)} lines"
-    yield Sheet(text(title), ["", *whole], rows)
+    yield Sheet(title, ["", *whole], rows)
 
 
-def _sheets(found: Filled, text: Callable[[str], str]) -> list[Sheet]:
+def _sheets(found: Filled, data: str) -> Iterator[Sheet]:
     table = found.table
-    rows = [[text(name), *map(text, cells)] for name, cells in found.lines.items()]
-    rows += [[f"{text(name)} †", *map(text, cells)] for name, cells in table.printed.items()]
-    columns = ["", *(text(column.name) for column in table.columns)]
-    return [Sheet(text(table.title), columns, rows), *_agreements(found, text)]
+    rows = [[name, *cells] for name, cells in found.lines.items()]
+    rows += [[f"{name} †", *cells] for name, cells in table.printed.items()]
+    columns = ["", *(column.name for column in table.columns)]
+    bars = [columns.index(name) for name in table.draws] or range(1, len(columns))
+    notes = _notes(found, data)
+    yield Sheet(table.title, columns, rows, notes, drawn=table.drawn, bars=bars)
+    yield from _agreements(found)
 
 
 def _notes(found: Filled, data: str) -> list[str]:
@@ -229,47 +274,3 @@ def _notes(found: Filled, data: str) -> list[str]:
             f"measure that is not defined, or where too many answers could not be read."
         )
     return [*notes, *table.notes]
-
-
-def _absent(empty: Sequence[Table]) -> list[str]:
-    return [f"Not in these records: {table.title}. {table.run} fills it." for table in empty]
-
-
-def _in_markdown(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
-    parts = []
-    for found in tables:
-        for sheet in _sheets(found, in_markdown):
-            parts += [f"## {sheet.title}", "\n".join(in_table(sheet.columns, sheet.rows))]
-        parts.append(" ".join(in_markdown(note) for note in _notes(found, data)))
-    parts += map(in_markdown, _absent(empty))
-    return "\n\n".join(parts) + "\n"
-
-
-def _in_latex(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
-    parts = ["% needs \\usepackage{booktabs}"]
-    for found in tables:
-        parts += [
-            latex_table(sheet.title, sheet).replace("±", r"$\pm$")
-            for sheet in _sheets(found, in_latex)
-        ]
-        parts += [f"% {one_line(note)}" for note in _notes(found, data)]
-    parts += [f"% {one_line(note)}" for note in _absent(empty)]
-    return "\n".join(parts) + "\n"
-
-
-def _comma_separated(tables: Sequence[Filled], empty: Sequence[Table], data: str) -> str:
-    rows = [
-        (found.table.title, name, column.name, cell, origin)
-        for found in tables
-        for origin, lines in ((data, found.lines), ("printed", found.table.printed))
-        for name, cells in lines.items()
-        for column, cell in zip(found.table.columns, cells, strict=True)
-    ]
-    return in_csv(("table", "line", "column", "cell", "origin"), rows)
-
-
-_WRITERS: Mapping[str, Callable[[Sequence[Filled], Sequence[Table], str], str]] = {
-    ".md": _in_markdown,
-    ".csv": _comma_separated,
-    ".tex": _in_latex,
-}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.report.sheets import Drawn
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 
@@ -60,6 +61,9 @@ class Table:
         spread: What stands behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
         printed: Lines as they are printed: their names, and a text for each column.
+        drawn: How a page draws it; see `Sheet.drawn`.
+        draws: The names of the columns that are drawn; empty for all.
+        figures: The figures of the paper that show it, such as ``figure-2``.
     """
 
     name: str
@@ -72,6 +76,9 @@ class Table:
     spread: Spread = ""
     kendall: Sequence[str] = ()
     printed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    drawn: Drawn = ""
+    draws: Sequence[str] = ()
+    figures: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
@@ -84,7 +91,7 @@ def tables_of(suite: str) -> list[Table]:
     having = sorted(folder.parent.name for folder in SUITES.glob("*/tables"))
     if suite not in having:
         raise DataError(
-            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(having)}"
+            f"the suite {suite!r} has no tables of a paper; those that have are arena, lrworld, {', '.join(having)}"
         )
     declared = (SUITES / suite / "tables").glob("*.toml")
     return [read(path) for path in sorted(declared, key=lambda path: (path.name[0] == "f", path))]
@@ -104,9 +111,10 @@ def read(path: Path) -> Table:
         table: Table = _made(Table, {"name": path.stem, **said})
     except (TypeError, ValueError) as error:
         raise DataError(f"{str(path)!r} is no table of a paper: {error}") from error
-    for name in table.kendall:
-        if name not in [column.name for column in table.columns]:
-            raise DataError(f"{str(path)!r}: kendall names {name!r}, which is no column")
+    for key, names in (("kendall", table.kendall), ("draws", table.draws)):
+        for name in names:
+            if name not in [column.name for column in table.columns]:
+                raise DataError(f"{str(path)!r}: {key} names {name!r}, which is no column")
     for name, cells in table.printed.items():
         if len(cells) != len(table.columns):
             raise DataError(

@@ -1,0 +1,171 @@
+"""What a record says of an arena, in the form of figures 3, 4 and 6 of "RecSys Arena".
+
+The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures; Tables 1 and 2 are published numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_recsys_mt.gate.document import Document, Row, detail_of
+from pytest_recsys_mt.report.sheets import Cell, Sheet
+
+PUBLISHED = {"NRMS": (0.7521, 1.9485), "LightGCN": (0.6824, 1.9139), "SASRec": (0.6772, 1.7884),
+             "DeepFM": (0.6146, 1.7237)}  # fmt: skip
+"""AUC (Table 1) and Q against FM (Table 2) on MovieLens, judged by GPT-4o."""
+
+OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
+
+
+def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
+    """The tables of some records; empty if they have no arena."""
+    rows = [row for each in documents for row in each["results"] if "arena" in row["suite"]]
+    league = next((each for row in rows if (each := detail_of(row, "league"))), None)
+    pairs = league["pairs"] if league else list(_pairs(rows))
+    return [
+        *_verdicts(rows),
+        *(_of_pairs(pairs) if pairs else ()),
+        *(_of_league(league) if league else ()),
+        *_published(rows),
+    ]
+
+
+def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
+    """The comparisons with the baseline, for a run without a league."""
+    for row in rows:
+        figures = detail_of(row, "figures") or {}
+        if row["oracle"] == "preferred:overall" and "won" in figures:
+            other = row["relation"].partition(" against ")[2]
+            yield {
+                **figures,
+                "one": row["model"],
+                "other": other,
+                "clear": row["status"] != "inconclusive",
+            }
+
+
+def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
+    for title, of_judges in (("The judge under test", True), ("The recommenders", False)):
+        found = [
+            (
+                row["model"],
+                row["oracle"].partition(":")[2] if of_judges else row["relation"],
+                row["status"],
+                row.get("reason") or "",
+                row.get("estimate"),
+                "[{:.2f}, {:.2f}]".format(*ends) if (ends := row.get("interval")) else "",
+                row.get("users"),
+            )
+            for row in rows
+            if row["oracle"].startswith(OF_JUDGES) is of_judges
+            and row["status"] != "not-applicable"
+        ]
+        columns = ("recommender", "test", "verdict", "why", "effect", "interval", "users")
+        if found:
+            yield Sheet(title, columns, found, wordy=4)
+
+
+def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
+    names = [f"{pair['one']} against {pair['other']}" for pair in pairs]
+    shares = []
+    for name, pair in zip(names, pairs, strict=True):
+        counts = [pair["won"], pair["tied"], pair["lost"]]
+        percent = [100 * count / (sum(counts) or 1.0) for count in counts]
+        shares.append((name, *percent, pair["not read"], "" if pair["clear"] else "not clear"))
+    columns = ("Q", "Q, lower bound", "Q, upper bound")
+    yield Sheet(
+        "Figure 3: won, tied and lost by the first of each pair, percent",
+        ("pair", "won", "tied", "lost", "not read", ""),
+        shares,
+        ["Each pair of lists was shown in both orders; the paper shows one."],
+        drawn="stacked",
+        bars=(1, 2, 3),
+    )
+    yield Sheet(
+        "Figure 4: Q of each pair",
+        ("pair", "Q", "lower bound", "upper bound"),
+        [(name, *map(pair.get, columns)) for name, pair in zip(names, pairs, strict=True)],
+        ["Q = (won + tied) / (lost + tied); intervals of 95 % over users."],
+        drawn="bars",
+        bars=(1,),
+    )
+
+
+def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
+    systems = league["systems"]
+    metrics = [name for name in systems[0] if name not in ("name", "strength", "low", "high")]
+    place = league["first place"]
+    yield Sheet(
+        "Strengths",
+        ("recommender", "strength", "lower bound", "upper bound", *metrics),
+        [
+            tuple(each[name] for name in ("name", "strength", "low", "high", *metrics))
+            for each in systems
+        ],
+        [
+            "Bradley-Terry, natural logarithms of odds; intervals of 95 % over users.",
+            "The list shown first has an advantage of {value:.2f} [{low:.2f}, {high:.2f}].".format(
+                **place
+            ),
+        ],
+    )
+    names = [each["name"] for each in systems]
+    q = {(each["one"], each["other"]): each["Q"] for each in league["pairs"]}
+    yield Sheet(
+        "Q of the row against the column",
+        ("", *names),
+        [(one, *(_of_both(q, one, other) for other in names)) for one in names],
+    )
+    kinds = sorted({kind for each in league["aspects"].values() for kind in each["correlations"]})
+    yield Sheet(
+        "Correlation of strengths with offline metrics, by aspect",
+        ("aspect", *kinds),
+        [
+            (name, *(each["correlations"].get(kind, "") for kind in kinds))
+            for name, each in league["aspects"].items()
+        ],
+        [f"Over {len(names)} recommenders; with so few, little is significant."],
+    )
+    normalised = league["normalised"]
+    if normalised:
+        columns = list(normalised)
+        own = [name for name in names if name in normalised[columns[0]]]
+        yield Sheet(
+            "Figure 6: relative and absolute, each divided by its largest",
+            ("recommender", *columns),
+            [(name, *(normalised[column][name] for column in columns)) for name in own],
+            [
+                f"Q is against {league['baseline']}.",
+                "The more bars of one colour differ, the better it tells the recommenders apart.",
+            ],
+            drawn="bars",
+            bars=range(1, len(columns) + 1),
+        )
+    best = [max(values) for values in zip(*PUBLISHED.values(), strict=True)]
+    yield Sheet(
+        "Figure 6, published: GPT-4o on MovieLens",
+        ("recommender", "AUC", "Q"),
+        [(name, auc / best[0], q / best[1]) for name, (auc, q) in PUBLISHED.items()],
+        ["From Tables 1 and 2 of the paper, which prints no absolute scores."],
+        drawn="bars",
+        bars=(1, 2),
+    )
+
+
+def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:
+    """Q of a pair, which is the reciprocal the other way round."""
+    if one == other:
+        return None
+    if (one, other) in q:
+        return q[one, other]
+    value = q[other, one]
+    if not isinstance(value, float):
+        return 0.0 if str(value).startswith("infinite") else value
+    return 1 / value if value else "infinite"
+
+
+def _published(rows: Iterable[Row]) -> Iterable[Sheet]:
+    given = next((each for row in rows if (each := detail_of(row, "published"))), None)
+    if given:
+        yield Sheet(f"Published: {given['source']}", given["columns"], given["rows"])

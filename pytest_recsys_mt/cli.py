@@ -37,10 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(arguments)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.filename is not None:
+            raise
         # The interpreter flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+        if isinstance(error, BrokenPipeError):
+            return UNREAD
+        print(f"recsys-mt: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

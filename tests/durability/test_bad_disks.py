@@ -146,3 +146,15 @@ def test_what_a_full_disk_does_not_take_is_judged_and_no_more_is_paid_for(
     calls = project.found()["calls"]
     assert calls["cached"] == on_disk
     assert len(counting.asked) == CALLS + calls["again"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("command", [["prompts"], ["--version"]])
+def test_output_that_no_disk_takes_is_one_line(command: list[str]) -> None:
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())", *command],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "recsys-mt: the output cannot be written: No space left on device\n"

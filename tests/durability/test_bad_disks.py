@@ -151,7 +151,7 @@ def test_what_a_full_disk_does_not_take_is_judged_and_no_more_is_paid_for(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
 @pytest.mark.parametrize("command", [["prompts"], ["--version"]])
 def test_output_that_no_disk_takes_is_one_line(command: list[str]) -> None:
-    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+    with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-c", "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())", *command],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,

@@ -58,17 +58,21 @@ def _shown(
         return (), (), None
     asked = side[row]
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
-    written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
-    titles = tuple(
-        context.items[item].label
-        if item in context.items
-        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
-        for item in shown.items
-    )
     return (
-        titles,
+        titles_of(shown, context.items),
         kinds(shown, asked.request, context.items),
         Shown(asked.request, shown, context.items, partial(context.messages, asked.request)),
+    )
+
+
+def titles_of(shown: Recommendation, items: Mapping[str, Item]) -> tuple[str, ...]:
+    """The entries of an answer as a reader knows them: titles of `items`, else what was written."""
+    written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    return tuple(
+        items[item].label
+        if item in items
+        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
+        for item in shown.items
     )
 
 

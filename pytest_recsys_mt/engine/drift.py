@@ -33,12 +33,13 @@ ALPHA = 0.01
 
 class Again(Drained):
     """What one process found at its end: its drifts, the calls that it had not counted yet, what
-    is noted of the data and by its recommenders (`abilities.notes_of`), and what planted faults changed.
+    is noted of the data and by its recommenders (`abilities.notes_of`), what planted faults changed, and `Run.lists`.
     """
 
     drifts: list[Drift]
     notes: list[str]
     planted: list[Planted]
+    lists: dict[str, dict[str, list[str]]]
 
 
 def asked_again(runner: Runner) -> Drift | None:

@@ -33,11 +33,13 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
+from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.oracles.judging.power import least_change
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.sanitize import sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
@@ -254,6 +256,17 @@ class Run:
         with self.progress.doing("asking some users again"):
             return [found for found in map(asked_again, runners) if found is not None]
 
+    def lists(self) -> dict[str, dict[str, list[str]]]:
+        """By recommender and user, the first titles of the answer to the unchanged request, of the first users."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for runner in self._one_each(self._runners.values()):
+            for _, outcome in sorted(runner.first_outcomes.items())[:LISTED]:
+                if (asked := outcome.asked) is not None:
+                    titles = titles_of(asked.answers[0], runner.dataset.items)[:TITLES]
+                    users = found.setdefault(runner.subject.name, {})
+                    users[sanitize(asked.user)] = [sanitize(title) for title in titles]
+        return found
+
     def planted(self) -> list[Planted]:
         """How far the planted fault changed the answers of this process, or would where no test looks."""
         if self.settings.fault is None:
@@ -290,6 +303,9 @@ class Run:
             self.cache.close()
         self.roster.close()
 
+
+LISTED, TITLES = 1000, 5
+"""Users whose answers the record holds, and titles of each."""
 
 USERS = 20
 """Users who are asked for it."""

@@ -411,6 +411,7 @@ class Facts(TypedDict):
     notes: list[str]
     left_out: LeftOut
     results: list[Row]
+    lists: NotRequired[dict[str, dict[str, list[str]]]]
     dimensions: dict[str, dict[str, dict[str, Any]]]
     digests: dict[str, str]
     planted: NotRequired[list[Planted]]

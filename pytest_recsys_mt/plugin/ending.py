@@ -123,6 +123,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
         **run.drain(),
         "notes": [*run.notes, *run.roster.notes],
         "planted": planted or run.roster.planted,
+        "lists": run.lists(),
     }
     if not any(found.values()):
         return

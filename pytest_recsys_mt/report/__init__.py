@@ -50,6 +50,8 @@ def finish(
         record.add(found["calls"], found["causes"])
         record.notes.update(found["notes"])
         record.planted += found["planted"]
+        for model, users in found["lists"].items():
+            record.lists.setdefault(model, {}).update(users)
     counted = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
     for report in reports:
         record.add(**{name: report.recsys_mt[name] for name in counted})

@@ -136,6 +136,7 @@ class Record:
     Attributes:
         answers: One row for each answer to a multiple-choice question, once the document is made.
         planted: How far a planted fault changed the answers of each process.
+        lists: The first titles of the usual answers, by model and by user.
     """
 
     def __init__(
@@ -156,6 +157,7 @@ class Record:
         self.written: list[str] = []
         self.notes: set[str] = set()
         self.planted: list[Planted] = []
+        self.lists: dict[str, dict[str, list[str]]] = {}
         self._drifts = list(drifts)
         self._requests: set[str] = set()
         self._version = version
@@ -263,6 +265,7 @@ class Record:
             "notes": sorted(self.notes),
             "left_out": {"effort": self.settings.effort, "tests": self._left_out},
             "results": rows,
+            "lists": {model: dict(sorted(of.items())) for model, of in sorted(self.lists.items())},
             "dimensions": dimensions(rows),
             "digests": {
                 "users": digest_of(sorted(self._requests)),

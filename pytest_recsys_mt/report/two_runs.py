@@ -28,7 +28,7 @@ MOST = 5
 """Users, and groups of users, that are shown."""
 TITLES = 5
 """Items of a list that are shown."""
-LACKING = "A record has the lists of the worst users of each verdict; the others are not known."
+LACKING = "Where a list is missing, the record does not have it."
 NO_GROUPS = (
     "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 )
@@ -123,7 +123,10 @@ def _about(path: Path, document: Document) -> str:
 
 
 def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Sheet]:
-    pairs = list(_pairs(comparison, old, new))
+    model = comparison["model"]
+    against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
+    sides = ((old, against), (new, model))
+    pairs = list(_pairs(comparison, rows_of(old, against), rows_of(new, model)))
     counts = comparison["counts"]
     told = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
     reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
@@ -148,17 +151,16 @@ def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[
             [] if judged else [NO_GROUPS],
             wordy=2,
         )
-    if lines := list(_users(pairs)):
+    usual = [document.get("lists", {}).get(name, {}) for document, name in sides]
+    if lines := list(_users(pairs, usual)):
         count = len({user for pair in pairs for user, worse in pair.worse.items() if worse > 0})
         yield Sheet(f"The users whose values became worse most, of {count} that did", notes=lines)
 
 
-def _pairs(comparison: Comparison, old: Document, new: Document) -> Iterator[_Pair]:
+def _pairs(comparison: Comparison, old: Sequence[Row], rows: Sequence[Row]) -> Iterator[_Pair]:
     if comparison["refused"]:
         return
-    model = comparison["model"]
-    against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
-    before, rows = dict(keyed(rows_of(old, against))), rows_of(new, model)
+    before = dict(keyed(old))
     names = {id(row): name for row, name in named(rows)}
     order = {word: place for place, word in enumerate(CHANGES)}
     found = [
@@ -220,8 +222,10 @@ def _groups(pairs: Sequence[_Pair]) -> Iterator[tuple[float, list[str]]]:
                 yield from [(worse, line)] * (worse > 0)
 
 
-def _users(pairs: Sequence[_Pair]) -> Iterator[str]:
-    """The users that became worse most, of what regressed if anything did, each once, with both lists."""
+def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]]) -> Iterator[str]:
+    """The users that became worse most, of what regressed if anything did, each once, with both lists: of the changed
+    request, or if a record lacks one, the `usual` ones.
+    """
     told = [pair for pair in pairs if pair.found["change"] in LOUD] or pairs
     each = [(worse, user, pair) for pair in told for user, worse in pair.worse.items() if worse > 0]
     worst: dict[str, _Pair] = {}
@@ -233,20 +237,22 @@ def _users(pairs: Sequence[_Pair]) -> Iterator[str]:
         assert pair.old is not None
         then, now = pair.old["per_user"][user], pair.new["per_user"][user]
         yield f"user {one_line(user)}, {pair.name}: {then:.3f} then, {now:.3f} now"
-        lists = [(when, _list(row, user)) for when, row in (("then", pair.old), ("now", pair.new))]
-        yield from (f"  {when}: {titles}" for when, titles in lists if titles)
-        lacking |= not all(titles for _, titles in lists)
+        lists, of = [_changed(row, user) for row in (pair.old, pair.new)], ""
+        if not all(lists):
+            lists, of = [each.get(user, ()) for each in usual], ", asked without the change"
+        alike = {"then and now": lists[0]} if lists[0] == lists[1] else None
+        for when, titles in (alike or {"then": lists[0], "now": lists[1]}).items():
+            if titles:
+                more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
+                yield f"  {when}{of}: {one_line('; '.join(titles[:TITLES]))}{more}"
+        lacking |= not all(lists)
     if lacking:
         yield LACKING
 
 
-def _list(row: Row, user: str) -> str:
-    for example in row["examples"]:
-        if example["user"] == user:
-            titles = example["followup"] or example["source"]
-            more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
-            return one_line("; ".join(titles[:TITLES])) + more
-    return ""
+def _changed(row: Row, user: str) -> Sequence[str]:
+    lists = (each["followup"] or each["source"] for each in row["examples"] if each["user"] == user)
+    return next(lists, ())
 
 
 def _spent(old: Document, new: Document, *, same: bool) -> Sheet:

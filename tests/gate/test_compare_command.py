@@ -71,7 +71,8 @@ def test_it_says_what_became_worse_and_on_whom(
     users = [line for line in lines if line.startswith("  user ")]
     assert len(users) == 5
     assert all("scale_ratings(2): 0.000 then, " in line for line in users)
-    assert "    now: " in text
+    assert text.count("    then: ") + text.count("    then and now, asked without") == 5
+    assert text.count("    now: ") == text.count("    then: ") > 0
     # Groups need those of both runs.
     assert "--recsys-slices=activity,genre" in text
     status, text = compare("2", "3")

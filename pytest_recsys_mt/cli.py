@@ -228,7 +228,7 @@ def _reports(groups: Any) -> None:
         _argument(
             "records", type=_record, nargs="*", metavar="RECORD",
             help=f"{RECORD}; the earlier one first. One of several models compares these (default: the latest kept run and "
-            "the one before, of the same models, data and seed)",
+            "the one before, of the same models, data and seed; of one, it and the latest like it)",
         ),
         _output(TABLES.format("text")),
     )  # fmt: skip

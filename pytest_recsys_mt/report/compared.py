@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Changed, Comparison, Row, grouped
+from pytest_recsys_mt.gate.document import Comparison, Row, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.sanitize import one_line
@@ -41,19 +41,9 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         say(reporter, f"refused: {reason}", "  ")
     if comparison["refused"]:
         return
-    told = list(changed(comparison, rows))
-    if told:
-        cells = [
-            [
-                name,
-                each["change"].upper() if each["change"] in LOUD else each["change"],
-                f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]",
-                f"{each['margin']:.3g}",
-                str(each["users"]),
-            ]
-            for name, each, (low, high) in told
-        ]
-        write_cells(reporter, COLUMNS, cells, [COLOURS[each["change"]] for _, each, _ in told])
+    if cells := list(changed(comparison, rows)):
+        colours = [COLOURS[line[1].lower()] for line in cells]
+        write_cells(reporter, COLUMNS, cells, colours)
         say(reporter, comparison["bounds"], "  ")
     counts = comparison["counts"]
     reporter.write_line(
@@ -70,10 +60,8 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         say(reporter, f"ungated ({count}): {reason}", "  ")
 
 
-def changed(
-    comparison: Comparison, rows: Sequence[Row]
-) -> Iterator[tuple[str, Changed, Sequence[float]]]:
-    """The changes that are told one by one, each with the name of its row and its bounds."""
+def changed(comparison: Comparison, rows: Sequence[Row]) -> Iterator[list[str]]:
+    """The cells of the changes that are told one by one, for `COLUMNS`."""
     names = {
         (row["nodeid"], row["oracle"]): name
         for own in grouped(rows, lambda row: row["model"]).values()
@@ -81,7 +69,11 @@ def changed(
     }
     for each in comparison["results"]:
         if each["change"] in COLOURS and each["interval"] is not None:
-            yield names[each["nodeid"], each["oracle"]], each, each["interval"]
+            word, (low, high) = each["change"], each["interval"]
+            worse = f"{each['worse']:.3f} [{low:.3f}, {high:.3f}]"
+            margin, users = f"{each['margin']:.3g}", str(each["users"])
+            name = names[each["nodeid"], each["oracle"]]
+            yield [name, word.upper() if word in LOUD else word, worse, margin, users]
 
 
 def say(reporter: Any, text: str, first: str = "") -> None:

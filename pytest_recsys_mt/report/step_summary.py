@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
-from pytest_recsys_mt.report.compared import ONE_RUN, changed
+from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
 from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
 from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
@@ -128,21 +128,8 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     ]
     counts = comparison["counts"]
     lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
-    told = list(changed(comparison, rows))
-    if told:
-        rows_told = [
-            [
-                in_markdown(name),
-                each["change"],
-                f"{each['worse']:.3f}",
-                f"{low:.3f} to {high:.3f}",
-                f"{each['margin']:g}",
-                str(each["users"]),
-            ]
-            for name, each, (low, high) in told
-        ]
-        columns = ["name", "change", "worse by", "bounds", "margin", "users"]
-        lines += _table(columns, rows_told, 2)
+    if told := [[*map(in_markdown, cells)] for cells in changed(comparison, rows)]:
+        lines += _table([column.heading for column in COLUMNS], told, 2)
         lines += ["", in_markdown(comparison["bounds"])]
     return [*lines, ""]
 

@@ -13,7 +13,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import address, addresses, keyed
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured
+from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured, state_of
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.compared import CHANGES, LOUD
@@ -24,6 +24,8 @@ from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import group_in_words
 
+LIKE = ("models", "data", "seed")
+"""What two runs have in common that are compared without being named."""
 MOST = 5
 """Users, and groups of users, that are shown."""
 TITLES = 5
@@ -43,6 +45,13 @@ class _Pair:
     new: Row
     found: Changed
     worse: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def broke(self) -> str:
+        """What it was and is, if it is a failure now and was none."""
+        states = [state_of(row) for row in (self.old, self.new) if row]
+        bad = [state in ("violated", "error") for state in states]
+        return f"{self.name}: {states[0]} then, {states[1]} now" if bad == [False, True] else ""
 
 
 def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
@@ -71,17 +80,20 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     baseline = None if old == new else (called(old), documents[0])
     with told_as_data("these are not records as --recsys-json writes them"):
         comparisons = Gate(policy, True, alpha, "skip", baseline).comparisons(documents[1])
-        parts = [part for each in comparisons for part in _sections(each, *documents)]
+        broke: list[str] = []
+        parts = [part for each in comparisons for part in _sections(each, *documents, broke)]
         parts.append(_spent(*documents, same=old == new))
         sides = dict.fromkeys(map(_about, (old, new), documents))
         title = "; ".join([" -> ".join(sides), *notes])
-    worse = any(each["counts"].get(word) for each in comparisons for word in LOUD)
-    status = 2 if any(each["refused"] for each in comparisons) else int(worse)
+    worse = broke or any(each["counts"].get(word) for each in comparisons for word in LOUD)
+    status = 2 if any(each["refused"] for each in comparisons) else int(bool(worse))
     return title, parts, status
 
 
 def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
-    """The earlier and the later record; the same one twice for the models of one."""
+    """The earlier and the later record; the same one twice for the models of one. A run alone is compared with the
+    latest one like it, and this with the one before.
+    """
     if len(paths) == 2:
         return paths[0], paths[1]
     if paths and len(record_at(paths[0])["models"]) > 1:
@@ -89,12 +101,14 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
     if not paths:
         store.run()
     kept = [each for each in store.runs() if each.head]
-    for new in [each for each in kept if not paths or each.record == paths[0]][-1:]:
-        for old in kept[: kept.index(new)][::-1]:
-            if all(old.head.get(name) == new.head.get(name) for name in ("models", "data", "seed")):
-                return old.record, new.record
+    for one in [each for each in kept if not paths or each.record == paths[0]][-1:]:
+        same = ((each.head.get(name) == one.head.get(name) for name in LIKE) for each in kept)
+        alike = [each.record for each, equal in zip(kept, same, strict=True) if all(equal)]
+        if len(alike) > 1:
+            latest = one.record == alike[-1]
+            return (alike[-2], alike[-1]) if latest else (one.record, alike[-1])
     raise DataError(
-        "no kept run before it has the same models, data and seed; name two records: recsys-mt compare A B"
+        "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B"
     )
 
 
@@ -122,11 +136,16 @@ def _about(path: Path, document: Document) -> str:
     return f"{called(path)} ({', '.join(filter(None, [models, prompt, began]))})"
 
 
-def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[Sheet]:
+def _sections(
+    comparison: Comparison, old: Document, new: Document, broke: list[str]
+) -> Iterator[Sheet]:
+    """The tables of one comparison; to `broke` is added what fails now and did not."""
     model = comparison["model"]
     against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
     sides = ((old, against), (new, model))
     pairs = list(_pairs(comparison, rows_of(old, against), rows_of(new, model)))
+    broken = [pair.broke for pair in pairs if pair.broke]
+    broke += broken
     counts = comparison["counts"]
     told = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
     reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
@@ -136,6 +155,7 @@ def _sections(comparison: Comparison, old: Document, new: Document) -> Iterator[
         [_line(pair) for pair in pairs if pair.found["interval"] is not None],
         [
             *(f"cannot be compared: {reason}" for reason in comparison["refused"]),
+            *broken,
             *filter(None, [told, comparison["bounds"]]),
             *(f"not compared ({count}): {reason}" for reason, count in reasons.items()),
         ],
@@ -237,14 +257,14 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
         assert pair.old is not None
         then, now = pair.old["per_user"][user], pair.new["per_user"][user]
         yield f"user {one_line(user)}, {pair.name}: {then:.3f} then, {now:.3f} now"
-        lists, of = [_changed(row, user) for row in (pair.old, pair.new)], ""
+        lists, of = [_changed(row, user) for row in (pair.old, pair.new)], "the changed request"
         if not all(lists):
-            lists, of = [each.get(user, ()) for each in usual], ", asked without the change"
+            lists, of = [each.get(user, ()) for each in usual], "the unchanged request"
         alike = {"then and now": lists[0]} if lists[0] == lists[1] else None
         for when, titles in (alike or {"then": lists[0], "now": lists[1]}).items():
             if titles:
                 more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
-                yield f"  {when}{of}: {one_line('; '.join(titles[:TITLES]))}{more}"
+                yield f"  {when}, to {of}: {one_line('; '.join(titles[:TITLES]))}{more}"
         lacking |= not all(lists)
     if lacking:
         yield LACKING

@@ -71,8 +71,10 @@ def test_it_says_what_became_worse_and_on_whom(
     users = [line for line in lines if line.startswith("  user ")]
     assert len(users) == 5
     assert all("scale_ratings(2): 0.000 then, " in line for line in users)
-    assert text.count("    then: ") + text.count("    then and now, asked without") == 5
-    assert text.count("    now: ") == text.count("    then: ") > 0
+    other, alike = (text.count(f"    then{each}, to the ") for each in ("", " and now"))
+    assert other + alike == 5
+    assert text.count("    now, to the ") == other > 0
+    assert "scale_ratings(2): holds then, violated now" in text
     # Groups need those of both runs.
     assert "--recsys-slices=activity,genre" in text
     status, text = compare("2", "3")
@@ -111,7 +113,7 @@ def test_names_of_files_models_days_and_what_is_accepted(
         compare("nobody", "1")
     assert "there is no file 'nobody', and no kept run of such" in capsys.readouterr().err
     status, text = compare("2")
-    assert (status, "no kept run before it has the same models, data and seed" in text) == (2, True)
+    assert (status, "no other kept run has the same models, data and seed" in text) == (2, True)
 
 
 def test_the_models_of_one_run(

@@ -2,6 +2,10 @@
 
 import pytest
 
+from tests.extras import need
+
+need("transformers", "torch")
+
 from pytest_recsys_mt.llm.local.decoding import is_listed
 
 

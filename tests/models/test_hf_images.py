@@ -12,6 +12,9 @@ from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Message, Prompt
 from tests.extras import need
 from tests.models import tiny
+
+need("PIL")
+
 from tests.models.test_images import drawn
 
 TEMPLATE = (

@@ -8,6 +8,11 @@ import json
 from typing import Any
 
 import pytest
+
+from tests.extras import need
+
+need("PIL")
+
 from PIL import Image, ImageDraw
 
 from pytest_recsys_mt.calls.subject import TextSubject, subject

@@ -2,6 +2,10 @@
 
 import pytest
 
+from tests.extras import need
+
+need("transformers", "torch")
+
 from benchmarks.prefixes import processed
 from tests.plugin.conftest import record_of
 

@@ -46,7 +46,7 @@ def test_ease_predicts_each_item_by_ridge_regression_on_all_others(
         penalty = np.sqrt(strength) * np.eye(others.shape[1])
         stacked = np.vstack([others, penalty])
         aims = np.concatenate([known[:, item], np.zeros(len(penalty))])
-        expected[:, item] = others @ np.linalg.lstsq(stacked, aims)[0]
+        expected[:, item] = others @ np.linalg.lstsq(stacked, aims, rcond=None)[0]
     assert model.score(requests(dataset)) == pytest.approx(expected, abs=1e-8)
 
 
@@ -73,7 +73,7 @@ def test_ials_stands_where_its_loss_has_no_slope_and_answers_its_own_users_with_
     known = dense(model, FEW, weights)
     items = model._vectors
     scores = model.score(requests(FEW))
-    users: Floats = np.linalg.lstsq(items, scores.T)[0].T.astype(np.float64)
+    users: Floats = np.linalg.lstsq(items, scores.T, rcond=None)[0].T.astype(np.float64)
     assert users @ items.T == pytest.approx(scores, abs=1e-8)  # scores are products of vectors
 
     def loss(u: Floats, q: Floats) -> float:

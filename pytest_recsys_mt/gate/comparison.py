@@ -7,6 +7,7 @@ all users, whose pseudo-values are the differences of theirs.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -39,10 +40,9 @@ def address(row: Row) -> str:
 def own_parameters(row: Row) -> str:
     """The parameters of a test without its model."""
     own = parts_of(str(row["nodeid"])).parameters
-    model = slug(str(row["model"])) if row["model"] else ""
-    if model and (own == model or own.startswith(f"{model}-")):
-        own = own[len(model) :].removeprefix("-")
-    return own
+    model = re.escape(slug(str(row["model"])))
+    # Other parameters may stand before it.
+    return re.sub(f"(^|-){model}(?=-|$)", "", own, count=1).removeprefix("-") if model else own
 
 
 def name_of_row(row: Row) -> str:

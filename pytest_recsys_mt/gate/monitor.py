@@ -168,7 +168,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
             terms, margin = _terms(document, row), row.get("margin")
             series = found.get(key)
             if series is None or series.terms != terms:
-                tolerance = abs(margin) if margin else MARGIN
+                tolerance = abs(margin) if margin and is_number(margin) else MARGIN
                 fresh = Series(one_line(name_of_row(row)), one_line(row["model"]), terms, tolerance)
                 if series is not None:
                     fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"

@@ -148,6 +148,7 @@ class Store:
             "everybody": everybody,
             "gate": document["gate"]["status"],
             "counts": Counter(row["status"] for row in document["results"]),
+            "reasons": Counter(text.partition(": ")[0] for text in document["gate"]["reasons"]),
             "tests": {
                 nodeid: state_of_test(own)
                 for nodeid, own in grouped(document["results"], lambda row: row["nodeid"]).items()

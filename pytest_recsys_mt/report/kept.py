@@ -9,7 +9,10 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.store import Kept, Store
 from pytest_recsys_mt.sanitize import one_line
 
-SHOWN = {"holds": "{} hold", "violated": "{} violated", "inconclusive": "{} inconclusive", "error": "{} errors"}  # fmt: skip
+SHOWN = {
+    "regressed": "{} regressed", "suspicious": "{} suspiciously better", "holds": "{} hold", "violated": "{} violated",
+    "inconclusive": "{} inconclusive", "error": "{} errors",
+}  # fmt: skip
 """The verdicts that a line counts."""
 
 
@@ -41,9 +44,10 @@ def _lines(kept: Kept) -> Iterator[str]:
         return
     started = str(head.get("started", ""))[:16].replace("T", " ")
     marks = "; baseline" * kept.accepted + "; all users asked" * bool(head.get("everybody"))
-    yield f"{kept.number:4}  {one_line(started)}  {one_line(str(head.get('commit') or '-')):9} {_models(kept)} on {one_line(str(head.get('data')))}"
-    counts = head.get("counts")
-    counted = counts if isinstance(counts, dict) else {}
+    yield f"{kept.number:4}  {one_line(started)}  {one_line(str(head.get('commit') or '-')):9} {_models(kept)} on {one_line(str(head.get('data')))}, seed {one_line(str(head.get('seed')))}"
+    counted: dict[str, int] = {}
+    for counts in (head.get("reasons"), head.get("counts")):  # runs of before lack the first
+        counted |= counts if isinstance(counts, dict) else {}
     told = [text.format(counted[status]) for status, text in SHOWN.items() if counted.get(status)]
     yield f"      gate {one_line(str(head.get('gate')))}: {', '.join(told) or 'no verdict'}{marks}"
 

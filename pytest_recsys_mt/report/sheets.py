@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pytest_recsys_mt.report.compared import say
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
-from pytest_recsys_mt.report.outputs import put_out
+from pytest_recsys_mt.report.outputs import put_out, told_as_data
 from pytest_recsys_mt.report.table import Column, write_cells
 from pytest_recsys_mt.sanitize import one_line
 
@@ -97,15 +97,8 @@ def write_sheets(
     usual: str = ".md",
     **formats: Callable[[], str],
 ) -> None:
-    """Print some tables in the format of the ending `usual`, or write them to a file in that of its ending.
-
-    Args:
-        output: The file; None is standard output.
-        what: What they are, in a word or two: ``leaderboard``.
-        title: Of the whole.
-        sheets: The tables.
-        usual: The ending whose format is printed.
-        **formats: How an ending is written that is not written as here.
+    """Print some tables in the format of the ending `usual`, or write them to a file in that of its ending, as `formats`
+    say where they do. `what` they are is told in a word or two: ``leaderboard``.
 
     Raises:
         DataError: If the file cannot be written.
@@ -113,7 +106,9 @@ def write_sheets(
     """
     ending = usual if output is None else output.suffix
     own = formats.get(ending.removeprefix("."))
-    put_out(own() if own else WRITERS[ending](what, title, sheets), output, what)
+    with told_as_data("these are not records as --recsys-json writes them"):
+        text = own() if own else WRITERS[ending](what, title, sheets)
+    put_out(text, output, what)
 
 
 def markdown(what: str, title: str, sheets: Sequence[Sheet]) -> str:

@@ -30,7 +30,6 @@ MOST = 5
 """Users, and groups of users, that are shown."""
 TITLES = 5
 """Items of a list that are shown."""
-LACKING = "Where a list is missing, the record does not have it."
 NO_GROUPS = (
     "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 )
@@ -133,7 +132,8 @@ def _only(document: Document, tests: Collection[str]) -> Document:
 def _about(path: Path, document: Document) -> str:
     began = str(document["time"]["started"])[:16].replace("T", " ")
     models, prompt = one_line(", ".join(document["models"])), prompts_of(document)
-    return f"{called(path)} ({', '.join(filter(None, [models, prompt, began]))})"
+    gate = f"gate {document['gate']['status']}"
+    return f"{called(path)} ({', '.join(filter(None, [models, prompt, began, gate]))})"
 
 
 def _sections(
@@ -252,7 +252,6 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
     for _, user, pair in sorted(each, key=lambda found: -found[0]):
         if len(worst) < MOST:
             worst.setdefault(user, pair)
-    lacking = False
     for user, pair in worst.items():
         assert pair.old is not None
         then, now = pair.old["per_user"][user], pair.new["per_user"][user]
@@ -265,9 +264,6 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
             if titles:
                 more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
                 yield f"  {when}, to {of}: {one_line('; '.join(titles[:TITLES]))}{more}"
-        lacking |= not all(lists)
-    if lacking:
-        yield LACKING
 
 
 def _changed(row: Row, user: str) -> Sequence[str]:

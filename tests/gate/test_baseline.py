@@ -258,7 +258,7 @@ def test_two_models_of_one_run_are_compared_side_by_side(
     summary = project.path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     both = ["--recsys-model=toys:Toy", "--recsys-model=toys:Worse"]
-    result, record = run(*both, model="")
+    result, record = run(*both, "--recsys-keep=baseline", model="")
     assert result.ret == pytest.ExitCode.OK, "nobody asked for a gate"
     assert changes(record)["scale_ratings(2)"] == "regressed"
     result.stdout.fnmatch_lines(["*toys:Worse against toys:Toy of this run*"])

@@ -244,6 +244,8 @@ def test_a_rule_sets_margins_and_takes_rows_out() -> None:
         ("t.py::test_x[openai-gpt-4o-r]", "openai:gpt-4o", "t.py::test_x[r]"),
         ("t.py::test_x[item]", "itemknn", "t.py::test_x[item]"),
         ("t.py::test_x[itemknn2-r]", "itemknn", "t.py::test_x[itemknn2-r]"),
+        ("t.py::test_x[fold0-itemknn]", "itemknn", "t.py::test_x[fold0]"),
+        ("t.py::test_x[fold0-openai-gpt-4o-r]", "openai:gpt-4o", "t.py::test_x[fold0-r]"),
         ("t.py::test_x", "", "t.py::test_x"),
     ],
 )

@@ -223,6 +223,18 @@ def test_the_packages_that_are_built_are_the_folders_on_disk() -> None:
     assert all(name in mapped or name.rpartition(".")[0] in mapped for name in inside)
 
 
+def test_what_is_no_module_is_built_too() -> None:
+    """The wheel once lacked the tables of a paper."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    built = set(modules())
+    for package, patterns in named["package-data"].items():
+        folder = ROOT.joinpath(*package.split(".")).resolve()
+        built |= {path.resolve() for pattern in patterns for path in folder.glob(pattern)}
+    listed = subprocess.check_output(["git", "ls-files", PACKAGE, *FOLDERS], cwd=ROOT, text=True)
+    files = {(ROOT / line).resolve() for line in listed.splitlines() if (ROOT / line).is_file()}
+    assert {path.relative_to(ROOT) for path in files - built if path.suffix != ".md"} == set()
+
+
 def test_type_checkers_find_the_folders_through_links() -> None:
     for name in FOLDERS:
         assert (ROOT / PACKAGE / name).resolve() == ROOT / name

@@ -79,6 +79,7 @@ def document(*rows: dict[str, Any], **changes: Any) -> Any:
         "gate": {
             "status": "failed" if violated else "passed", "violated": violated,
             "inconclusive": [r["nodeid"] for r in rows if r["status"] == "inconclusive"],
+            "reasons": [f"violated: {nodeid}" for nodeid in violated],
         },
     }  # fmt: skip
     return {**made, **changes}

@@ -37,7 +37,9 @@ MOST_POINTS = 600
 """Most points of a scatter plot; with more points, only every second, third, ... is drawn."""
 
 _MARKERS = {"violated": "cross", "known": "cross", "inconclusive": "square"}
-_LINES = (("dot", ""), ("square", "6 3"), ("triangle", "7 3 1 3"), ("diamond", "1.5 3"))
+_LINES = (
+    ("dot", ""), ("square", "6 3"), ("triangle", "7 3 1 3"), ("diamond", "1.5 3"), ("right", "9 2"), ("cross", "3 2"),
+)  # fmt: skip
 _DASHED = "4 3"
 
 

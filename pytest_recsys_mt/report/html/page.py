@@ -110,7 +110,8 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
     require_html()
     from jinja2 import UndefinedError
 
-    latest = max((document for _, document in records), key=view.began, default=None)
+    with told_as_data("these are not records as --recsys-json writes them"):
+        latest = max((document for _, document in records), key=view.began, default=None)
     cleaned = []
     for name, document in records:
         with told_as_data(f"{name!r} is not a record as --recsys-json writes it", UndefinedError):

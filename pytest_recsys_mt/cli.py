@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except OSError as error:
         if error.filename is not None:
-            raise
+            print(f"recsys-mt: {str(error.filename)!r}: {error.strerror}", file=sys.stderr)
+            return 2
         # The interpreter flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -51,9 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line; what a command passes on to pytest is its ``pytest``."""
     parser = _parser()
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if [*arguments[:1]] == ["arena"]:  # its name in earlier versions
-        arguments = ["paper", *arguments]
     given, further = parser.parse_known_args(arguments)
     if hasattr(given, "pytest"):
         given.pytest = further
@@ -366,10 +364,10 @@ def _report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.outputs import put_out, require_output
 
     path: Path = given.record
-    require_output(given.output, (".html", ".htm"), [path])
     kept = path.suffix == ".gz"  # a kept run
     beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
     output: Path = given.output or beside
+    require_output(output, (".html", ".htm"), [path])
     try:
         text = render(read_record(path))
     except DataError as error:

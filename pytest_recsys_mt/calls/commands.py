@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,10 @@ def export_answers(given: argparse.Namespace) -> int:
     with closing(_open(given)) as cache:
         if (cache.directory / "answers").resolve() in given.file.resolve().parents:
             raise CacheError(f"{str(given.file)!r} lies in the cache itself; name a file elsewhere")
+        if os.path.isfile(given.file):
+            with suppress(OSError), given.file.open("rb") as old:
+                if old.read(10) not in (b"", b'{"answer":'):
+                    raise CacheError(f"{str(given.file)!r} is no export; name a new file")
         count = write_answers(cache, given.file, given.model)
     told = sys.stderr if str(given.file) == "-" else sys.stdout  # the other one has the answers
     print(f"{count:,} answers written to {given.file}", file=told)
@@ -49,7 +53,7 @@ def import_them(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.errors import CacheError
 
     batch: Path | None = getattr(given, "batch", None)
-    if batch is not None and not calls_file(batch).is_file():
+    if batch is not None and not os.path.isfile(calls_file(batch)):
         raise CacheError(
             f"{str(calls_file(batch))!r} cannot be read: --recsys-batch writes it beside its file; give that file "
             f"with --batch"

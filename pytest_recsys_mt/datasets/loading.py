@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -145,7 +146,7 @@ def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
             f"a path of {len(str(source)):,} characters is none: {str(source)[:80]!r}..."
         )
     given: dict[str, str] = {}
-    if not path.exists() and "?" in str(source):
+    if not os.path.exists(path) and "?" in str(source):
         try:
             name, given = specs.split(str(source))
         except RecommenderError as problem:

@@ -275,7 +275,8 @@ class Gate:
             for each in comparison["results"]:
                 if (change := each["change"]) in failing:
                     name = names[each["nodeid"], each["oracle"]]
-                    yield Reason(failing[change], f"{change}: {each['nodeid']}", name)
+                    told = "unclear change" if change == "inconclusive" else change
+                    yield Reason(failing[change], f"{told}: {each['nodeid']}", name)
 
 
 def _failure(reasons: Sequence[Reason]) -> str:

@@ -6,6 +6,7 @@ import errno
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -68,12 +69,12 @@ class Store:
     def around(cls, folder: Path) -> Store:
         """That of the project which a folder lies in."""
         places = [folder, *folder.parents]
-        return cls.of(next((each for each in places if (each / RUNS).is_dir()), folder))
+        return cls.of(next((each for each in places if os.path.isdir(each / RUNS)), folder))
 
     def runs(self) -> list[Kept]:
         """All runs, the earliest first."""
         accepted = self._accepted()
-        return [self._kept(number, accepted) for number in sorted(self._numbers())]
+        return [self._kept(number, accepted) for number in self._numbers()]
 
     def run(self, number: int | None = None) -> Kept:
         """One run; the latest without a number.
@@ -178,7 +179,7 @@ class Store:
         """
         kept = self.run(number)
         read(kept.record)
-        if not kept.head["everybody"]:
+        if not kept.head.get("everybody"):
             raise PolicyError(
                 f"run {kept.number} stopped asking users when a verdict was clear, so that others cannot be compared "
                 f"with it; repeat its command with --recsys-keep=baseline, and accept that run"
@@ -215,18 +216,17 @@ class Store:
         """What each test on some data came to when it last ran, by its id."""
         found: dict[str, Was] = {}
         for kept in self.runs():
-            tests = kept.head.get("tests")
-            if kept.head.get("data") == data and isinstance(tests, dict):
-                digest = str(kept.head.get("data_digest") or "")
-                found |= {
-                    name: Was(kept.number, str(state), digest) for name, state in tests.items()
-                }
+            tests, digest = kept.head.get("tests", {}), str(kept.head.get("data_digest") or "")
+            if kept.head.get("data") == data:
+                found |= {name: Was(kept.number, str(was), digest) for name, was in tests.items()}
         return found
 
     def _numbers(self) -> list[int]:
-        with suppress(OSError):
-            return [int(name) for name in os.listdir(self.folder) if name.isdecimal()]
-        return []
+        try:
+            names = os.listdir(self.folder)
+            return sorted(int(name) for name in names if re.fullmatch("[1-9][0-9]*", name))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
 
     def _kept(self, number: int, accepted: set[int]) -> Kept:
         folder = self.folder / str(number)
@@ -237,20 +237,26 @@ class Store:
             isinstance(head, dict)
             and head.get("schema") == SCHEMA
             and isinstance(head.get("models"), list)
+            and isinstance(head.get("tests"), dict)
         )
         return Kept(number, folder / "record.json.gz", head if sound else {}, number in accepted)
 
     def _accepted(self) -> set[int]:
-        with suppress(OSError, ValueError, RecursionError, KeyError, TypeError):
-            return {
-                int(each) for each in json.loads(content_of(self.folder / ACCEPTED))["accepted"]
-            }
-        return set()
+        path = self.folder / ACCEPTED
+        try:
+            return {int(each) for each in json.loads(content_of(path))["accepted"]}
+        except FileNotFoundError:
+            return set()
+        except (ValueError, RecursionError, KeyError, TypeError) as error:
+            raise PolicyError(
+                f"{str(path)!r}, which says what is accepted, is damaged: remove it, and accept again"
+            ) from error
 
     def _prune(self) -> None:
-        accepted = self._accepted()
-        for number in sorted(self._numbers())[:-MOST]:
-            if number not in accepted:
+        with suppress(
+            OSError, PolicyError
+        ):  # else nobody knows what is accepted, and nothing is removed
+            for number in {*self._numbers()[:-MOST]} - self._accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
         for left in self.folder.glob(".new-*"):  # of runs that were killed while they were kept
             with suppress(OSError):
@@ -259,16 +265,12 @@ class Store:
 
 
 def record_named(text: str) -> Path:
-    """The record that a text names: a file, or a run that is kept around the current folder, as `Store.named` takes it.
-
-    Raises:
-        PolicyError: If there is neither.
-    """
+    """The record that a text names: a file, or a run kept around the current folder, as `Store.named` takes it."""
     path = Path(text)
-    if path.is_file() and (path.suffix == ".json" or text.isdecimal()):
+    if os.path.isfile(path) and (path.suffix == ".json" or text.isdecimal()):
         return path
     kept = Store.around(Path.cwd()).named(text)
-    if kept is None and not path.suffix and not path.exists():
+    if kept is None and not path.suffix and not os.path.exists(path):
         raise PolicyError(
             f"there is no file {text!r}, and no kept run of such a model, prompt or day"
         )

@@ -43,7 +43,9 @@ class Earlier:
         sent = getattr(self._config, "workerinput", {}).get(KEY)
         if sent is not None:
             return {nodeid: Was(*was) for nodeid, was in sent}
-        return self._store.states(self._config.stash[SETTINGS].data_named)
+        with suppress(OSError, PolicyError):  # a store that cannot be read tells nothing
+            return self._store.states(self._config.stash[SETTINGS].data_named)
+        return {}
 
     @cached_property
     def _store(self) -> Store:

@@ -6,6 +6,7 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import os
 import textwrap
 import time
 import warnings
@@ -151,7 +152,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.plugin.planning import Planning
 
         config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
-    elif settings.keep != "no" and settings.fault is None and (config.rootpath / RUNS).is_dir():
+    elif settings.keep != "no" and not settings.fault and os.path.isdir(config.rootpath / RUNS):
         from pytest_recsys_mt.plugin.earlier import Earlier
 
         config.pluginmanager.register(Earlier(config), EARLIER)

@@ -31,7 +31,7 @@ def named(option: str, value: object) -> Iterator[None]:
     """A failure inside ends the run, and names the option that is to blame."""
     try:
         yield
-    except RecsysError as error:
+    except (OSError, RecsysError) as error:
         raise pytest.UsageError(f"--recsys-{option}={value!r}: {error}") from error
 
 
@@ -48,7 +48,7 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
         with named("baseline", str(settings.baseline)):
             if settings.baseline == ACCEPTED:
                 baselines = Store.of(config.rootpath).baselines()
-            elif settings.baseline.is_dir() or settings.baseline.suffix == ".py":
+            elif os.path.isdir(settings.baseline) or settings.baseline.suffix == ".py":
                 raise PolicyError(
                     f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last"
                 )

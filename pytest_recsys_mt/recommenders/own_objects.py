@@ -3,6 +3,7 @@
 import difflib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -45,7 +46,7 @@ def in_file(path: str, name: str, spec: str, verbs: Sequence[str] = ()) -> Any:
         RecommenderError: If there is no such file or name, or the file raises.
     """
     file = expanded(path)
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise RecommenderError(
             f"{spec!r}: there is no file {str(file)!r} (looked in {str(Path.cwd())!r}){_nearby(file)}"
         )

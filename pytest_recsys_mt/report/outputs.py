@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -56,7 +57,7 @@ def require_output(output: Path | None, endings: Collection[str], records: Seque
         )
     if output is not None and output.resolve() in (path.resolve() for path in records):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
-    if output is not None and output.suffix in (".html", ".htm") and output.is_file():
+    if output is not None and output.suffix in (".html", ".htm") and os.path.isfile(output):
         with output.open("rb") as stream:
             if not re.match(rb"\s*(?:<!doctype html|$)", stream.read(200), re.IGNORECASE):
                 raise DataError(

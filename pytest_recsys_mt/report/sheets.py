@@ -34,15 +34,10 @@ Drawn = Literal["", "stacked", "bars", "lines", "scatter"]
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table; without columns a heading, and without a title what belongs to the sheet before it.
+    """A table with notes below it; without columns a heading, and without a title what belongs to the sheet before it.
 
-    Attributes:
-        rows: The cells of each row, the first of which names it.
-        notes: Lines below the table.
-        wordy: How many columns, from the left, hold words; the others hold numbers.
-        level: Of the heading: 1 stands above 2.
-        drawn: How a page draws the columns `bars`: the shares of each row in one bar, a bar for each number, a line
-            for each row, or a point at the first two of its numbers.
+    The first cell of a row names it. The first `wordy` columns hold words, the others numbers. A page draws the columns
+    `bars`: the shares of each row in one bar, a bar for each number, a line for each row, or a point at its first two.
     """
 
     title: str = ""

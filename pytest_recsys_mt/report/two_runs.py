@@ -24,8 +24,7 @@ from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import group_in_words
 
-LIKE = ("models", "data", "seed")
-"""What two runs have in common that are compared without being named."""
+LIKE = ("models", "data", "seed")  # what two runs have in common of which only one is named
 MOST = 5
 """Users, and groups of users, that are shown."""
 TITLES = 5

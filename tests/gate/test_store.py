@@ -133,6 +133,9 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
     record = runs / "3" / "record.json.gz"
     record.write_bytes(record.read_bytes()[:50])
     (runs / "accepted.json").write_text("[" * 100_000)
+    assert main(["runs"]) == 2
+    assert "is damaged: remove it" in capsys.readouterr().err
+    (runs / "accepted.json").unlink()
     assert main(["runs"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line[:13] for line in lines[:2]] == ["   1  damaged", "   2  damaged"]
@@ -264,3 +267,42 @@ def test_nights_are_those_of_the_kept_runs(
     shutil.rmtree(Store.of(pytester.path).folder / "1")
     assert main(["monitor"]) == 0
     assert "earlier runs are kept no more" in capsys.readouterr().err
+
+
+def test_what_is_accepted_is_not_lost_where_the_list_of_it_is_damaged(
+    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("itemknn", "--recsys-keep=baseline")
+    accepted = pytester.path / ".recsys" / "runs" / "accepted.json"
+    accepted.write_text('{"accepted": [1')
+    for arguments in (["runs"], ["runs", "accept"], ["compare"]):
+        assert main(arguments) == 2
+        assert "which says what is accepted, is damaged" in capsys.readouterr().err
+    run("itemknn").stdout.fnmatch_lines(["gate: passed*"])
+    run("itemknn", "--recsys-baseline").stderr.fnmatch_lines(["*is accepted, is damaged*"])
+    assert accepted.read_text() == '{"accepted": [1'
+
+
+def test_what_no_run_wrote_is_not_replaced(
+    run: Run, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("itemknn", "--recsys-json=one.json", "--recsys-cache=c")
+    for name in ("one.html", "run-1.html", "notes.txt"):
+        (pytester.path / name).write_text("notes")
+    assert main(["report", "one.json"]) == main(["report", "1"]) == 2
+    for name in ("notes.txt", "one.json"):
+        assert main(["cache", "export", "--cache=c", name]) == 2
+        assert f"{name!r} is no export" in capsys.readouterr().err
+    assert {(pytester.path / f"{name}.html").read_text() for name in ("one", "run-1")} == {"notes"}
+
+
+@pytest.mark.parametrize("option", ["baseline", "data", "model"])
+def test_a_name_that_no_system_takes_is_one_line(
+    run: Run, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a" * 300
+    spec = f"{name}.py:Shop" if option == "model" else "itemknn"
+    result = run(spec, *[f"--recsys-{option}={name}"] * (option != "model"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
+    assert main(["compare", f"{name}.json", f"{name}.json"]) == 2

@@ -67,7 +67,7 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
     for kind in ("vacuous", "regressed", "suspicious"):
         counts[kind] = sum(each.startswith(f"{kind}: ") for each in reasons)
     counts["unclear"] = sum(
-        each.startswith("inconclusive: ") and each.partition(": ")[2] not in shown
+        each.startswith("unclear change: ") and each.partition(": ")[2] not in shown
         for each in reasons
     )
     told = _counted(counts, BROKEN)

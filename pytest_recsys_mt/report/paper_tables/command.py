@@ -66,8 +66,7 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     write_sheets(output, "tables", f"{suite} on {data}", sheets)
 
 
-Documents = Sequence[tuple[str, Document]]
-"""Records, each with its name."""
+Documents = Sequence[tuple[str, Document]]  # with their names
 
 
 def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterator[Sheet]:
@@ -112,8 +111,7 @@ def _lrworld(documents: Documents) -> Iterator[Sheet]:
         yield from sheets_of(board, models_as_rows=True)
 
 
-_OWN = {"arena": _arena, "lrworld": _lrworld}
-"""Papers whose tables are no choice of rows: a league, and a board."""
+_OWN = {"arena": _arena, "lrworld": _lrworld}  # whose tables are no choice of rows
 
 
 def _has(name: str, wanted: str) -> bool:

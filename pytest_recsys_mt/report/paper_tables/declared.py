@@ -61,8 +61,7 @@ class Table:
         spread: What stands behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
         printed: Lines as they are printed: their names, and a text for each column.
-        drawn: How a page draws it; see `Sheet.drawn`.
-        draws: The names of the columns that are drawn; empty for all.
+        drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
     """
 

@@ -225,7 +225,7 @@ def _reports(groups: Any) -> None:
         groups, "compare", _compare, "say what became worse between two runs, and on whom",
         _argument(
             "records", type=_record, nargs="*", metavar="RECORD",
-            help=f"{RECORD}; the earlier one first. One of several models compares these (default: the latest kept run and "
+            help=f"{RECORD}; the earlier one first. One of several models, named twice, compares these (default: the latest kept run and "
             "the one before, of the same models, data and seed; of one, it and the latest like it)",
         ),
         _output(TABLES.format("text")),

@@ -94,8 +94,6 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
     """
     if len(paths) == 2:
         return paths[0], paths[1]
-    if paths and len(record_at(paths[0])["models"]) > 1:
-        return paths[0], paths[0]
     if not paths:
         store.run()
     kept = [each for each in store.runs() if each.head]
@@ -105,6 +103,8 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
         if len(alike) > 1:
             latest = one.record == alike[-1]
             return (alike[-2], alike[-1]) if latest else (one.record, alike[-1])
+    if paths and len(record_at(paths[0])["models"]) > 1:
+        return paths[0], paths[0]
     raise DataError(
         "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B"
     )

@@ -124,6 +124,10 @@ def test_the_models_of_one_run(
     assert "toys.py:Worse against toys.py:Toy of the same run" in text
     assert "itemknn against toys.py:Toy of the same run" in text
     assert "both" in text.partition("What they took")[2]
+    run(0.5, "--recsys-model=toys.py:Toy", "--recsys-model=toys.py:Worse", "--recsys-model=itemknn")
+    assert compare("1", "1")[1].partition("\n")[2] == text.partition("\n")[2]
+    assert compare("1")[1].startswith("run 1 (toys.py:Toy, toys.py:Worse, itemknn,")
+    assert "itemknn against itemknn of run 1" in compare("1")[1]
 
 
 def test_what_cannot_be_compared_says_why_and_other_tests_are_counted(

@@ -1,5 +1,6 @@
 """What every test needs: a cache of its own, and no answers from earlier runs."""
 
+import contextlib
 import gc
 import importlib
 import importlib.metadata
@@ -41,10 +42,12 @@ for _name in (
 ):  # fmt: skip
     importlib.import_module(f"pytest_recsys_mt.{_name}")
 for _name in (
-    "email.feedparser", "email.parser", "filelock", "jinja2", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
+    "email.feedparser", "email.parser", "filelock", "pandas.core.methods.to_dict", "scipy.special", "scipy.sparse",
     "scipy.stats",
 ):  # fmt: skip
     importlib.import_module(_name)
+with contextlib.suppress(ImportError):  # of the extra html
+    importlib.import_module("jinja2")
 
 # A run reads once what is installed, and the data; a thousand runs inside tests need not each.
 _Installed = importlib.metadata.Distribution

@@ -69,7 +69,7 @@ def test_a_test_that_fails_although_its_promise_holds_is_counted() -> None:
 def test_regressions_are_counted() -> None:
     name = holds(0)["nodeid"]
     found = answer(
-        holds(0), status="failed", reasons=[f"regressed: {name}", f"inconclusive: {name}"]
+        holds(0), status="failed", reasons=[f"regressed: {name}", f"unclear change: {name}"]
     )
     assert (
         found.sentence == "May not be released: 1 verdict regressed and 1 change is inconclusive."

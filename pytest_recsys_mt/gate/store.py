@@ -247,15 +247,14 @@ class Store:
             return {int(each) for each in json.loads(content_of(path))["accepted"]}
         except FileNotFoundError:
             return set()
-        except (ValueError, RecursionError, KeyError, TypeError) as error:
+        except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
             raise PolicyError(
-                f"{str(path)!r}, which says what is accepted, is damaged: remove it, and accept again"
+                f"{str(path)!r}, which says what is accepted, cannot be read or is damaged: remove it, and accept again"
             ) from error
 
     def _prune(self) -> None:
-        with suppress(
-            OSError, PolicyError
-        ):  # else nobody knows what is accepted, and nothing is removed
+        # Where nobody knows what is accepted, nothing is removed.
+        with suppress(OSError, PolicyError):
             for number in {*self._numbers()[:-MOST]} - self._accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
         for left in self.folder.glob(".new-*"):  # of runs that were killed while they were kept

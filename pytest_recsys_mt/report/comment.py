@@ -131,7 +131,7 @@ def _since(baseline: str, record: Path) -> str:
 
     try:
         title, sheets, _ = compared([record_named(baseline), record])
-    except RecsysError as error:
+    except (OSError, RecsysError) as error:
         return f"\nWhat changed is not known: {in_markdown(str(error))}.\n"
     return f"\n#{markdown('', f'What changed: {title}', sheets)}"
 

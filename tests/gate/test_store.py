@@ -277,9 +277,13 @@ def test_what_is_accepted_is_not_lost_where_the_list_of_it_is_damaged(
     accepted.write_text('{"accepted": [1')
     for arguments in (["runs"], ["runs", "accept"], ["compare"]):
         assert main(arguments) == 2
-        assert "which says what is accepted, is damaged" in capsys.readouterr().err
+        assert (
+            "which says what is accepted, cannot be read or is damaged" in capsys.readouterr().err
+        )
     run("itemknn").stdout.fnmatch_lines(["gate: passed*"])
-    run("itemknn", "--recsys-baseline").stderr.fnmatch_lines(["*is accepted, is damaged*"])
+    run("itemknn", "--recsys-baseline").stderr.fnmatch_lines(
+        ["*is accepted, cannot be read or is damaged*"]
+    )
     assert accepted.read_text() == '{"accepted": [1'
 
 

@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
         not run, 141 if nobody reads its output to the end, as a shell has it.
     """
+    if sys.stdout is None:  # closed by `>&-`
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     try:
         try:
             return _run(arguments)
@@ -476,7 +478,7 @@ def _monitor(given: argparse.Namespace) -> int:
                 "recsys-mt: earlier runs are kept no more, and neither are their alarms",
                 file=sys.stderr,
             )
-    nights = records(paths)
+    nights = records(paths, skip=not given.records)
     findings = monitor(nights, given.alpha, change=given.change)
     print(*lines(nights, findings, given.alpha, given.change), sep="\n")
     if any(found.alarm is not None for found in findings):

@@ -54,20 +54,19 @@ def read(path: Path) -> Document:
     return found
 
 
-def record_in(path: Path) -> Document:
-    """The record in a file, of a whole or a partial run.
+def document_in(path: Path) -> dict[str, Any]:
+    """What a file of a known schema holds, whole or damaged.
 
     Raises:
-        PolicyError: If the file cannot be read, is not a record or is a damaged one.
+        PolicyError: If the file cannot be read or is not a record.
     """
+    kept = f"remove the folder of this kept run, {str(path.parent)!r}" * (path.suffix == ".gz")
     try:
         found = decoded(path)
     except OSError as error:
-        remedy = f"make one with --recsys-json={path!s}"
+        remedy = kept or f"make one with --recsys-json={path!s}"
         if path.is_dir():
             remedy = f"name the records in it, such as {path!s}/*.json"
-        if path.suffix == ".gz":
-            remedy = f"remove the folder of this kept run, {str(path.parent)!r}"
         raise PolicyError(f"it cannot be read: {error.strerror or error}; {remedy}") from error
     except (ValueError, RecursionError):
         found = None
@@ -78,7 +77,17 @@ def record_in(path: Path) -> Document:
             f"the version that wrote it, or a later one"
         )
     if not isinstance(found, dict) or schema not in READABLE:
-        raise PolicyError("it is not a record; name a file that --recsys-json wrote")
+        raise PolicyError(f"it is not a record; {kept or 'name a file that --recsys-json wrote'}")
+    return found
+
+
+def record_in(path: Path) -> Document:
+    """The record in a file, of a whole or a partial run.
+
+    Raises:
+        PolicyError: As `document_in`, or if it is a damaged one.
+    """
+    found = document_in(path)
     gate, digests = found.get("gate"), found.get("digests")
     if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):
         raise PolicyError(

@@ -22,7 +22,7 @@ from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import address, name_of_row, unknown_of
 from pytest_recsys_mt.gate.document import Document, Row, measured
 from pytest_recsys_mt.gate.policy import MARGIN
-from pytest_recsys_mt.gate.store import called
+from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -94,19 +94,23 @@ class Finding:
     since: int | None = None
 
 
-def records(paths: Sequence[Path]) -> list[tuple[str, Document]]:
-    """The records in the files `paths` with their names, in the order in which their runs began.
+def records(paths: Sequence[Path], *, skip: bool = False) -> list[tuple[str, Document]]:
+    """The records in the files `paths` with their names, in the order in which their runs began; `skip` as `read_all`.
 
     Raises:
-        PolicyError: If a file is not a record; names the file.
+        PolicyError: If a file is not a record, which names the file, or none can be read.
     """
-    found = []
-    for path in paths:
-        try:
-            found.append((called(path), record_in(path)))
-        except PolicyError as error:
-            raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
+    found = [*read_all(paths, _night_in, skip=skip)]
+    if not found:
+        raise PolicyError("no kept run can be read")
     return sorted(found, key=lambda each: str(_fact(each[1], "time", "started")))
+
+
+def _night_in(path: Path) -> Document:
+    try:
+        return record_in(path)
+    except PolicyError as error:
+        raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
 
 
 def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:

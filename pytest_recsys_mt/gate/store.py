@@ -9,10 +9,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.files import RUNS, content_of, written_whole
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
@@ -73,7 +74,7 @@ class Store:
 
     def runs(self) -> list[Kept]:
         """All runs, the earliest first."""
-        accepted = self._accepted()
+        accepted = self._marked()
         return [self._kept(number, accepted) for number in self._numbers()]
 
     def run(self, number: int | None = None) -> Kept:
@@ -91,7 +92,7 @@ class Store:
             raise PolicyError(
                 f"there is no run {number}; those from {known[0]} to {known[-1]} are listed by: recsys-mt runs"
             )
-        found = self._kept(known[-1] if number is None else number, self._accepted())
+        found = self._kept(known[-1] if number is None else number, self._marked())
         if not found.head:
             raise PolicyError(
                 f"run {found.number} is damaged; remove its folder {str(found.record.parent)!r}"
@@ -113,10 +114,12 @@ class Store:
         """The run that a text means: a number, ``accepted``, or a model, a prompt or a day, of which the latest counts.
 
         Raises:
-            PolicyError: If it is a number that no run has.
+            PolicyError: If it is a number that no run has, or nobody knows what is accepted.
         """
         if text.isdecimal():
             return self.run(int(text))
+        if text == "accepted":
+            self.accepted()
         for kept in reversed(self.runs()):
             head = kept.head
             means = (*head.get("models", ()), head.get("prompt"), str(head.get("started"))[:10])
@@ -179,6 +182,7 @@ class Store:
         """
         kept = self.run(number)
         read(kept.record)
+        self.accepted()
         if not kept.head.get("everybody"):
             raise PolicyError(
                 f"run {kept.number} stopped asking users when a verdict was clear, so that others cannot be compared "
@@ -199,8 +203,9 @@ class Store:
             PolicyError: If there is none, or one cannot be read.
         """
         found = []
+        accepted = self.accepted()
         for kept in reversed(self.runs()):
-            if kept.accepted:
+            if kept.number in accepted:
                 try:
                     found.append((f"run {kept.number}", read(kept.record)))
                 except PolicyError as error:
@@ -241,7 +246,18 @@ class Store:
         )
         return Kept(number, folder / "record.json.gz", head if sound else {}, number in accepted)
 
-    def _accepted(self) -> set[int]:
+    def _marked(self) -> set[int]:
+        """As `accepted`; none where that is damaged, which `recsys-mt runs` says."""
+        with suppress(PolicyError):
+            return self.accepted()
+        return set()
+
+    def accepted(self) -> set[int]:
+        """The numbers of the runs that are baselines.
+
+        Raises:
+            PolicyError: If the list is damaged.
+        """
         path = self.folder / ACCEPTED
         try:
             return {int(each) for each in json.loads(content_of(path))["accepted"]}
@@ -255,7 +271,7 @@ class Store:
     def _prune(self) -> None:
         # Where nobody knows what is accepted, nothing is removed.
         with suppress(OSError, PolicyError):
-            for number in {*self._numbers()[:-MOST]} - self._accepted():
+            for number in {*self._numbers()[:-MOST]} - self.accepted():
                 shutil.rmtree(self.folder / str(number), ignore_errors=True)
         for left in self.folder.glob(".new-*"):  # of runs that were killed while they were kept
             with suppress(OSError):
@@ -274,6 +290,19 @@ def record_named(text: str) -> Path:
             f"there is no file {text!r}, and no kept run of such a model, prompt or day"
         )
     return path if kept is None else kept.record
+
+
+def read_all(
+    records: Iterable[Path], reader: Callable[[Path], Any], *, skip: bool
+) -> Iterator[tuple[str, Any]]:
+    """Records by what messages call them; with `skip`, one that cannot be read is named on standard error and left out."""
+    for path in records:
+        try:
+            yield called(path), reader(path)
+        except (DataError, PolicyError) as error:
+            if not skip:
+                raise
+            print(f"recsys-mt: {called(path)} is left out: {error}", file=sys.stderr)
 
 
 def called(record: Path) -> str:

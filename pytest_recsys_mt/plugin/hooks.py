@@ -157,7 +157,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.pluginmanager.register(Earlier(config), EARLIER)
     on_worker = hasattr(config, "workerinput")
-    if settings.json is not None or settings.html is not None:
+    if settings.json or settings.html or config.getoption("xmlpath", None):
         from pytest_recsys_mt.plugin.interruptions import Interruptions
 
         config.stash[INTERRUPTIONS] = Interruptions(worker=on_worker)
@@ -397,18 +397,21 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
             end_begun(session)
             report_end(session, run)
+        if INTERRUPTIONS in config.stash:  # a Ctrl-C from here on would lose the JUnit file
+            config.stash[INTERRUPTIONS].finish()
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if interrupted and reported is not None and INTERRUPTIONS in config.stash:
             from pytest_recsys_mt.plugin.interruptions import end_workers
 
             end_workers(reported.nodes)
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+    try:
         yield
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     except OSError as error:  # raised by pytest itself if it cannot write the JUnit file
         failure = error
-    if INTERRUPTIONS in config.stash:
-        config.stash[INTERRUPTIONS].finish()
     if reported is not None:
         for node in reported.nodes:  # those that ended after xdist stopped listening
             pytest_testnodedown(node, None)

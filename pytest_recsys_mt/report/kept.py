@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.store import Kept, Store
 from pytest_recsys_mt.sanitize import one_line
 
@@ -24,6 +24,10 @@ def runs(folder: Path) -> Iterator[str]:
         yield f"no run is kept in {str(store.folder)!r}; runs are kept when they end"
     for each in kept:
         yield from _lines(each)
+    try:
+        store.accepted()
+    except PolicyError as error:
+        yield str(error)
 
 
 def accept(folder: Path, number: int | None) -> str:

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.store import Store, called
+from pytest_recsys_mt.gate.store import Store, read_all
 from pytest_recsys_mt.report.html import read_record, render_view
 
 SHOWN = 100
@@ -27,7 +27,10 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
     if twice:
         raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")
     paths = [*records] or [each.record for each in Store.around(folder).like_the_latest()][-SHOWN:]
-    return render_view([(called(path), read_record(path)) for path in paths])
+    found = [*read_all(paths, read_record, skip=not records)]
+    if not found:
+        raise DataError("no kept run can be read")
+    return render_view(found)
 
 
 def serve(text: str) -> None:

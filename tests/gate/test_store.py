@@ -133,13 +133,20 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
     record = runs / "3" / "record.json.gz"
     record.write_bytes(record.read_bytes()[:50])
     (runs / "accepted.json").write_text("[" * 100_000)
-    assert main(["runs"]) == 2
-    assert "is damaged: remove it" in capsys.readouterr().err
-    (runs / "accepted.json").unlink()
     assert main(["runs"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line[:13] for line in lines[:2]] == ["   1  damaged", "   2  damaged"]
-    assert len(lines) == 6
+    assert len(lines) == 7
+    assert "is damaged: remove it" in lines[-1]
+    assert main(["runs", "accept"]) == 2
+    assert "is damaged: remove it" in capsys.readouterr().err
+    (runs / "accepted.json").unlink()
+    for command, name in (("view", "view.html"), ("monitor", "night")):
+        assert main([command]) == 0
+        said = capsys.readouterr()
+        assert "run 3 is left out: " in said.err
+        assert "remove the folder of this kept run" in said.err
+        assert name in said.out + said.err
     for number, why in (
         (1, "run 1 is damaged"),
         (3, "it cannot be read"),
@@ -275,11 +282,10 @@ def test_what_is_accepted_is_not_lost_where_the_list_of_it_is_damaged(
     run("itemknn", "--recsys-keep=baseline")
     accepted = pytester.path / ".recsys" / "runs" / "accepted.json"
     accepted.write_text('{"accepted": [1')
-    for arguments in (["runs"], ["runs", "accept"], ["compare"]):
-        assert main(arguments) == 2
-        assert (
-            "which says what is accepted, cannot be read or is damaged" in capsys.readouterr().err
-        )
+    assert main(["runs"]) == 0
+    assert "which says what is accepted, cannot be read" in capsys.readouterr().out
+    assert main(["runs", "accept"]) == 2
+    assert "which says what is accepted, cannot be read" in capsys.readouterr().err
     run("itemknn").stdout.fnmatch_lines(["gate: passed*"])
     run("itemknn", "--recsys-baseline").stderr.fnmatch_lines(
         ["*is accepted, cannot be read or is damaged*"]

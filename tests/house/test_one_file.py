@@ -338,7 +338,7 @@ def test_a_score_a_similarity_and_an_aggregate_are_one_file_each(copy: Path) -> 
     page = page_of(copy, "oracles")
     assert "## blockbusters" in page
     assert "## dice" in page
-    public = oracles / "__init__.py"
+    public = oracles / "__init__.pyi"
     before = set(public.read_text().splitlines())
     run(copy, "scripts/exports")
     room = "from pytest_recsys_mt.oracles"

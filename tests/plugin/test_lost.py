@@ -181,6 +181,27 @@ def test_a_run_that_is_interrupted(losing: pytest.Pytester) -> None:
     assert reason.startswith("3 tests gave no result: test_a.py::test_it[itemknn], test_it.py::")
 
 
+def test_an_interruption_while_workers_are_awaited_loses_no_junit_file(
+    losing: pytest.Pytester,
+) -> None:
+    losing.makeconftest(
+        """
+        import os, signal, time
+
+        class Late:  # as the session of pytest-xdist, which waits for its workers here
+            def pytest_sessionfinish(self):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)
+
+        def pytest_sessionstart(session):
+            session.config.pluginmanager.register(Late())
+        """
+    )
+    result = losing.runpytest_subprocess("--recsys-model=toys:Faithful", "--junitxml=junit.xml")
+    assert "cannot be written" not in result.stdout.str() + result.stderr.str()
+    assert "recsys-mt" in (losing.path / "junit.xml").read_text()
+
+
 def test_many_are_counted_and_the_first_are_named(losing: pytest.Pytester) -> None:
     losing.makepyfile(
         test_it="""

@@ -279,9 +279,9 @@ def test_what_is_no_record_is_refused_with_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read: No such file"):
         read_record(path)
     for text, says in (
-        ("{", "is not JSON"),
-        ("[]", "schema is None"),
-        ("[" * 100_000, "is not JSON"),
+        ("{", "it is not a record"),
+        ("[]", "it is not a record"),
+        ("[" * 100_000, "it is not a record"),
         ('{"schema": "recsys-mt/9"}', "recsys-mt/9"),
     ):
         path.write_text(text)

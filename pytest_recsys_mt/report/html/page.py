@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.errors import DataError, MissingExtraError
+from pytest_recsys_mt.errors import DataError, MissingExtraError, PolicyError
 from pytest_recsys_mt.files import written_to
-from pytest_recsys_mt.gate.baseline import READABLE, decoded
+from pytest_recsys_mt.gate.baseline import document_in
 from pytest_recsys_mt.gate.document import Document, grouped, models_of
 from pytest_recsys_mt.report import table
 from pytest_recsys_mt.report.compared import ONE_RUN
@@ -68,22 +68,9 @@ def read_record(path: Path) -> dict[str, object]:
         DataError: If the file is not a record; says what it is.
     """
     try:
-        document = decoded(path)
-    except OSError as error:
-        raise DataError(
-            f"{str(path)!r} cannot be read: {error.strerror or error}; name a file that --recsys-json wrote"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{str(path)!r} is not JSON: {error}; name a file that --recsys-json wrote"
-        ) from error
-    found = document.get("schema") if isinstance(document, dict) else None
-    if found not in READABLE:
-        raise DataError(
-            f"{str(path)!r} is not a record of the schema {' or '.join(READABLE)} (its schema is {found!r}); "
-            f"name a file that --recsys-json wrote"
-        )
-    return dict(document)
+        return document_in(path)
+    except PolicyError as error:
+        raise DataError(f"{str(path)!r}: {error}") from error
 
 
 def render(document: Mapping[str, object]) -> str:

@@ -204,10 +204,10 @@ def _answers_kept(groups: Any) -> None:
     batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
     _command(
         batch.add_subparsers(metavar="COMMAND", required=True), "import", commands.import_them,
-        "take answers from output files of a batch that --recsys-batch wrote",
+        "take answers from output files of a batch that recsys_batch wrote",
         folder, replace,
         _argument("files", type=Path, nargs="+", metavar="OUTPUT"),
-        _argument("--batch", type=Path, required=True, metavar="FILE", help="as given to --recsys-batch"),
+        _argument("--batch", type=Path, required=True, metavar="FILE", help="as given to recsys_batch"),
     )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class Design:
         fold: Number of the fold of users who are asked, from 0 to `FOLDS` - 1: a fifth of the interactions
             of each of them is held out, drawn at random, and all others are for training. None holds
             out the latest interaction of every user.
-        recall: Whether candidates come in turn from the top lists of ``--recsys-recall``, which
+        recall: Whether candidates come in turn from the top lists of ``recsys_recall``, which
             include a held-out item only if a list contains it; else they are drawn.
     """
 

@@ -1,4 +1,6 @@
-"""A verdict as one sentence: what was seen, against which limit, and how sure that is; and the plural of a noun."""
+"""A verdict as one sentence: what was seen, against which limit, and how sure that is; the plural of a noun; how an
+option is typed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,12 @@ from typing import Any
 
 SHARE = "share of"
 """What a verdict measures is a share, and may be shown in percent, if its words begin so."""
+
+SETTLED = (
+    "batch", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
+    "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "unit",
+)  # fmt: skip
+"""Options that a project settles in its ini file; a run that wants another value says ``-o recsys_NAME=VALUE``."""
 
 _SAID: Mapping[str, str] = {
     "holds": "holds",
@@ -31,6 +39,11 @@ _UNREAD: Mapping[str, str] = {
 def unread(aspect: str) -> str:
     """What a recommender does not read, in words that follow "it": ``does not read ratings``."""
     return f"does not read {_UNREAD.get(aspect, spoken(aspect))}"
+
+
+def typed(name: str) -> str:
+    """An option as the user types it, up to its value."""
+    return f"-o recsys_{name.replace('-', '_')}" if name in SETTLED else f"--recsys-{name}"
 
 
 def spoken(name: str) -> str:

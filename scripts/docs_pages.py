@@ -120,10 +120,14 @@ def oracles_page() -> Iterator[str]:
 def options_page() -> Iterator[str]:
     """Every option."""
     yield "# Options\n"
+    yield (
+        "A setting without an option stands in the ini file, as `recsys_core = 5`; for one run, "
+        "`-o recsys_core=5` takes its place.\n"
+    )
     yield "| command line | ini file | |\n|---|---|---|"
     for option in OPTIONS:
-        typed = f"{option.switch}={option.metavar}" if option.metavar else option.switch
-        places = (typed * option.on_command_line, option.dest * option.in_ini)
+        switch = f"{option.switch}={option.metavar}" if option.metavar else option.switch
+        places = (switch * (not option.settled), option.dest * option.in_ini)
         shown_at = (f"`{place}`" if place else "–" for place in places)
         yield f"| {' | '.join(text.replace('|', BAR) for text in (*shown_at, option.help))} |"
 

@@ -62,7 +62,7 @@ def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
     quoted = ", ".join(f'"{_quoted(answer.text or "", ends)}"' for answer in _different(tally))
     told = (
         f"no {what} was read in {unread / answers:.1%} of the answers, more than {context.missed_limit:.1%} "
-        f"(--recsys-missed-limit)"
+        f"(recsys_missed_limit)"
     )
     ask = "the mark alone" if what == "option" else "one numbered title a line and nothing else"
     return f"{told}, such as {quoted}; ask for {ask}" if quoted else told

@@ -127,7 +127,7 @@ def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
     for number, (remedy, faults) in enumerate(to_add(trials), 1):
         if number == 1:
             yield ""
-            yield "TO ADD: tests made for these faults; pytest --recsys-fault=NAME tries one"
+            yield "TO ADD: tests made for these faults; pytest -o recsys_fault=NAME tries one"
         yield from _wrapped(f"{number}. for {', '.join(faults)}:", "     ", first="  ")
         yield from _wrapped(advice(remedy), "     ", first="     ")
         if not remedy["asked"]:

@@ -32,6 +32,7 @@ SETS = {
     "-x": "its own --first-kill ends each run at the first test that finds its fault",
     "--exitfirst": "its own --first-kill ends each run at the first test that finds its fault",
     "--recsys-fault": "--faults names the faults to plant",
+    "recsys_fault": "--faults names the faults to plant",
     "--recsys-plan": "its own --plan tells what all runs would ask",
     "--recsys-list": "run pytest --recsys-list by itself",
     "--collect-only": "run pytest --collect-only by itself",
@@ -152,7 +153,7 @@ class Runs:
                 record = json.loads(self._path(name, "json").read_text(encoding="utf-8"))
                 return Run(record, known["outcomes"], known["seconds"], "", kept=True)
         path.unlink(missing_ok=True)
-        further = [f"--recsys-fault={dose.spec}"]
+        further = ["-o", f"recsys_fault={dose.spec}"]
         if "--recsys-mode=replay" not in self._arguments:
             # What the run without a fault asked is not asked again.
             further.append("--recsys-mode=auto")

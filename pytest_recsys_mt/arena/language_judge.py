@@ -105,7 +105,7 @@ class LanguageJudge:
             if not completion.text:
                 raise RecommenderError(
                     f"{self._profiler.name} could not describe user {request.user!r}: "
-                    f"{completion.error or 'it wrote nothing'}; leave --recsys-profiler out to show "
+                    f"{completion.error or 'it wrote nothing'}; leave recsys_profiler out to show "
                     f"the judge what is known of the user itself"
                 )
         return [completion.text or "" for completion in completions]

@@ -55,7 +55,7 @@ def import_them(given: argparse.Namespace) -> int:
     batch: Path | None = getattr(given, "batch", None)
     if batch is not None and not os.path.isfile(calls_file(batch)):
         raise CacheError(
-            f"{str(calls_file(batch))!r} cannot be read: --recsys-batch writes it beside its file; give that file "
+            f"{str(calls_file(batch))!r} cannot be read: recsys_batch writes it beside its file; give that file "
             f"with --batch"
         )
     refused = 0

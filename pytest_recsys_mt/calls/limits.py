@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import require_own, written_whole
+from pytest_recsys_mt.wording import typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Budget:
         for name in ("calls", "tokens", "usd"):
             limit = getattr(self.limits, name)
             if limit is not None and getattr(self, name) >= limit:
-                return f"--recsys-max-{name}={limit} is reached"
+                return f"{typed(f'max-{name}')}={limit} is reached"
         return ""
 
     def room(self, expected: Iterable[tuple[float, float]]) -> int:

@@ -65,7 +65,7 @@ class Patience:
     def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._seconds is None:
             return function(*args, **kwargs)
-        late = f"gave no answer within {self._seconds:g} s (--recsys-timeout)"
+        late = f"gave no answer within {self._seconds:g} s (recsys_timeout)"
         if self._hangs >= HANGS:
             text = f"{late} {HANGS} times in a row, so it is asked no more"
             raise NoAnswerError(text).with_traceback(self._where)

@@ -231,7 +231,7 @@ class Dataset:
         if frame.empty:
             raise DataError(
                 f"dataset {self.name!r} has no {least}-core: no users and items have {least} "
-                f"interactions each with one another; lower --recsys-core"
+                f"interactions each with one another; lower recsys_core"
             )
         kept = set(frame["item"])
         items = {key: item for key, item in self.items.items() if key in kept}

@@ -189,16 +189,16 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
     if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):
         raise DataError(f"thing={content.thing!r} is no word for an item, such as 'book'")
     rated = rows.frame["rating"].nunique() > 1
-    remedy = f"; --recsys-repeats=latest{'' if rated else ' or count'} allows this"
+    remedy = f"; -o recsys_repeats=latest{'' if rated else ' or count'} allows this"
     if repeats == "count" and rated:
         repeats = "refuse"  # a count would replace what users said
-        remedy = "; --recsys-repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
+        remedy = "; -o recsys_repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
     kept = _checked(rows, content.items, scale, repeats, remedy)
     if dropped := len(rows.frame) - len(kept):
         verb = "repeat" if dropped > 1 else "repeats"
         how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
         told(
-            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (--recsys-repeats)"
+            f"of {len(rows.frame):,} interactions {dropped:,} {verb} a user and an item; {how} (recsys_repeats)"
         )
         if repeats == "count":
             scale = Scale(0, float(kept["rating"].max()))

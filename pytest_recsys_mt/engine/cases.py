@@ -92,7 +92,7 @@ class Split:
         if not any(value is not None for value in of.values()):
             known = sorted({name for user in drawn for name in self.dataset.users.get(user, {})})
             raise DataError(
-                f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (--recsys-unit); "
+                f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); "
                 f"{choices(unit, known) if known else 'its users have no attributes'}"
             )
         members = {

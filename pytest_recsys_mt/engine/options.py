@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_recsys_mt.wording import SETTLED
+
 
 def some_text(text: str) -> str:
     """A reader of non-empty text."""
@@ -16,14 +18,13 @@ def some_text(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: ``--recsys-NAME`` and the ini key ``recsys_NAME``."""
+    """One option: ``--recsys-NAME``, unless it is `settled`, and the ini key ``recsys_NAME``."""
 
     name: str
     help: str
     metavar: str | None = None  # ``SPEC`` is a spec of a recommender
     default: Any = None
     read: Callable[[str], Any] = some_text  # a `ValueError` says what is needed
-    on_command_line: bool = True
     in_ini: bool = True
     repeatable: bool = False  # its value is a tuple then
     flag: bool = False  # its switch takes no value
@@ -37,8 +38,13 @@ class Option:
         return f"recsys_{self.name.replace('-', '_')}"
 
     @property
+    def settled(self) -> bool:
+        """Whether it is a key of the ini file alone. Its switch of before is taken for one version more."""
+        return self.name in SETTLED
+
+    @property
     def switch(self) -> str:
-        """The option as the user types it."""
+        """The option as pytest's parser has it."""
         return f"--recsys-{self.name}"
 
 

@@ -175,7 +175,7 @@ class Recsys:
 
     @property
     def question_settings(self) -> QuestionSettings:
-        """How questions are made: ``--recsys-question-setting``."""
+        """How questions are made: ``recsys_question_setting``."""
         from pytest_recsys_mt.lrworld.generator_settings import Settings
 
         return Settings.of(self.runner.settings.question_setting)

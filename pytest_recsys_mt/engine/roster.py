@@ -205,7 +205,7 @@ class Roster:
     def _anew(self, recommender: object, name: str) -> object:
         """Another recommender like `recommender`, which is fitted already or will be."""
         if self._run.ray is not None:
-            raise NotApplicable("with --recsys-executor=ray a recommender is fitted once only")
+            raise NotApplicable("with -o recsys_executor=ray a recommender is fitted once only")
         if isinstance(recommender, type):
             return recommender()
         if self._recommenders.get(name) is recommender:

@@ -170,7 +170,7 @@ class Runner:
         if how == "together":
             return None
         if not self.executor.here:
-            raise NotApplicable("with --recsys-executor=ray calls are sent to actors, not here")
+            raise NotApplicable("with -o recsys_executor=ray calls are sent to actors, not here")
         if how == "alone":
             if self.saves_calls:
                 raise NotApplicable(ONE_BY_ONE)

@@ -56,7 +56,7 @@ def _fault(text: str | None) -> str | None:
     try:
         return dose(text).spec
     except FaultError as error:
-        raise ValueError(f"--recsys-fault: {error}") from None
+        raise ValueError(f"recsys_fault: {error}") from None
 
 
 def _question_file(text: str | None) -> QuestionFile | None:
@@ -79,7 +79,7 @@ def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
     try:
         return Made.of(texts).changed
     except DataError as error:
-        raise ValueError(f"--recsys-question-setting: {error}") from None
+        raise ValueError(f"recsys_question_setting: {error}") from None
 
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -122,12 +122,11 @@ class Settings:
     profiler: str | None = option(
         "language model that describes users from their histories (default: the one under test)",
         "SPEC",
-        in_ini=False,
         recorded=True,
     )
     recall: tuple[str, ...] = option(
-        "recommender whose top list a re-ranking task takes candidates from; repeat the option to name "
-        "several (default: itemknn, userknn, bm25, mostpop)",
+        "recommender whose top list a re-ranking task takes candidates from; blanks stand "
+        "between several (default: itemknn, userknn, bm25, mostpop)",
         "SPEC",
         default=("itemknn", "userknn", "bm25", "mostpop"),
         repeatable=True,
@@ -234,7 +233,7 @@ class Settings:
         make=_question_file,
     )
     question_setting: tuple[str, ...] = option(
-        "how suites/lrworld makes its questions, such as support=0.02; repeat the option to set several",
+        "how suites/lrworld makes its questions, such as support=0.02, with blanks between several",
         "NAME=VALUE",
         default=(),
         repeatable=True,
@@ -361,7 +360,6 @@ class Settings:
     batch: Path | None = option(
         "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
         "FILE",
-        in_ini=False,
         reproduced=False,
         make=_path,
     )
@@ -392,7 +390,6 @@ class Settings:
         "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
         default=0.05,
         read=share(0, 1, closed=True),
-        on_command_line=False,
         recorded=True,
     )
     missed_limit: float = option(
@@ -407,7 +404,6 @@ class Settings:
         "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
         "plants them one by one",
         "NAME[:STRENGTH]",
-        in_ini=False,
         recorded=True,
         make=_fault,
     )

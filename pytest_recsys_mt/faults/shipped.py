@@ -34,7 +34,7 @@ class Dose:
 
     @property
     def spec(self) -> str:
-        """As ``--recsys-fault`` names it: ``latest_only:3``."""
+        """As ``recsys_fault`` names it: ``latest_only:3``."""
         return f"{self.name}:{self.strength:g}"
 
     @property

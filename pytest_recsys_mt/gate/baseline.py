@@ -15,6 +15,7 @@ from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.wording import typed
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 
@@ -29,7 +30,7 @@ PROMPTS = ("--recsys-prompt", "--recsys-prompts")
 def options_of(document: Facts) -> dict[str, object]:
     """The options of a record that the values of users depend on, as they are typed."""
     return {
-        f"--recsys-{name.replace('_', '-')}": value
+        typed(name.replace("_", "-")): value
         for name, value in document["settings"].items()
         if name not in _INDIFFERENT
     }

@@ -23,7 +23,7 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
     )
     questions.add_argument(
-        "--repeats", choices=get_args(Repeats), default="latest", help="as --recsys-repeats"
+        "--repeats", choices=get_args(Repeats), default="latest", help="as recsys_repeats"
     )
     questions.add_argument(
         "--kind",
@@ -47,7 +47,7 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="how they are made, such as support=0.02, as --recsys-question-setting; repeat the "
+        help="how they are made, such as support=0.02, as recsys_question_setting; repeat the "
         "option to set several",
     )
     questions.add_argument(

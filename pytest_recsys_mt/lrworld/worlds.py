@@ -22,7 +22,7 @@ class Tested(Protocol):
     seed: int
     design: Any  # its ``users``: ``--recsys-users``
     question_file: QuestionFile | None  # ``--recsys-questions``
-    question_settings: Settings  # ``--recsys-question-setting``
+    question_settings: Settings  # ``recsys_question_setting``
 
 
 def questions_of(recsys: Tested, measure: Measure) -> tuple[Question, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_recsys_mt.engine.skips import DoesNotApply
 from pytest_recsys_mt.plugin.state import SETTINGS, run_of, running_test_of
+from pytest_recsys_mt.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
@@ -62,7 +63,7 @@ def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
 
 @pytest.fixture
 def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
-    """The recommender that --recsys-sampler names, on the same requests."""
+    """The recommender that recsys_sampler names, on the same requests."""
     spec = _given(run_of(request.config).settings, "sampler", "a recommender to sample by")
     return _other(request, spec, recsys.design)
 
@@ -157,7 +158,7 @@ def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
 
 @pytest.fixture
 def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
-    """The text model that describes users: that of --recsys-profiler, else the one under test."""
+    """The text model that describes users: that of recsys_profiler, else the one under test."""
     from pytest_recsys_mt.errors import NotApplicable
 
     run = run_of(request.config)
@@ -172,5 +173,5 @@ def _given(settings: Settings, name: str, what: str) -> str:
     """The value of an option that a test requires; skips the test if it is not given."""
     spec: str | None = getattr(settings, name)
     if spec is None:
-        raise DoesNotApply(f"needs {what}: give --recsys-{name}=SPEC")
+        raise DoesNotApply(f"needs {what}: give {typed(name)}=SPEC")
     return spec

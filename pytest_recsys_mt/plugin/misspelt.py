@@ -12,6 +12,7 @@ import pytest
 
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.wording import typed
 
 NEAR = 0.85
 """A name this similar to one of ours is taken for it, even if it does not begin as ours do."""
@@ -24,7 +25,7 @@ VARIABLES = (
 )
 """The environment variables that the package reads, beside those of other projects."""
 
-SWITCHES = [option.switch for option in OPTIONS if option.on_command_line]
+SWITCHES = [typed(option.name) for option in OPTIONS]
 KEYS = [option.dest for option in OPTIONS if option.in_ini]
 
 
@@ -120,7 +121,7 @@ def _near(name: str, names: Sequence[str], ours: bool) -> str | None:
 
 
 def _stem(name: str) -> str:
-    return re.sub("^-*recsys[-_]|^-*", "", name.casefold()).replace("_", "-")
+    return re.sub("^(-o )?-*recsys[-_]|^-*", "", name.casefold()).replace("_", "-")
 
 
 def _is_known(config: pytest.Config, key: str) -> bool:

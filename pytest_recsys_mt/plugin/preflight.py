@@ -17,6 +17,7 @@ from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.redaction import shown
+from pytest_recsys_mt.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run
@@ -32,7 +33,7 @@ def named(option: str, value: object) -> Iterator[None]:
     try:
         yield
     except (OSError, RecsysError) as error:
-        raise pytest.UsageError(f"--recsys-{option}={value!r}: {error}") from error
+        raise pytest.UsageError(f"{typed(option)}={value!r}: {error}") from error
 
 
 def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Document]]:
@@ -67,8 +68,8 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
         try:
             require_ray()
         except RecsysError as error:
-            raise pytest.UsageError(f"--recsys-executor={settings.executor}: {error}") from error
-    if any(config.getoption(f"recsys_{name}") is not None for name in NAMED):
+            raise pytest.UsageError(f"recsys_executor={settings.executor}: {error}") from error
+    if any(_is_typed(config, name) for name in NAMED):
         check_named(config, settings)
     return baselines
 
@@ -161,7 +162,7 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
     `check_used` looks up what the ini file names: other runs in the same project need not pay for it.
     """
     for name, spec, verbs in _specs(settings):
-        if config.getoption(f"recsys_{name}") is None:
+        if not _is_typed(config, name):
             continue
         from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
         from pytest_recsys_mt.recommenders.registry import BUILT_IN, resolve
@@ -189,6 +190,15 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
         with named("prompts", str(settings.prompts)):
             own_templates(settings.prompts)
+
+
+def _is_typed(config: pytest.Config, name: str) -> bool:
+    """Whether the command line of this run gives an option, as a switch or with ``-o``."""
+    overridden = config.getoption("override_ini", None) or ()
+    key = f"recsys_{name}"
+    return config.getoption(key) is not None or any(
+        each.startswith(f"{key}=") for each in overridden
+    )
 
 
 def check_prompt(settings: Settings) -> None:

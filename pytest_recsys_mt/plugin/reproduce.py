@@ -62,13 +62,16 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
     for name, (option, value) in options.items():
         if name in FIRST or name == "mode" or (shrink and name == "shrink"):
             continue
-        if not option.on_command_line:
-            words += ["-o", f"{option.dest}={value}"]
+        listed = tuple(map(str, value if isinstance(value, tuple) else (value,)))
+        if option.settled:
+            words += [
+                "-o",
+                f"{option.dest}={(shlex.join if option.repeatable else ','.join)(listed)}",
+            ]
         elif option.flag:
             words += [option.switch] if value else []
         else:
-            listed = value if isinstance(value, tuple) else (value,)
-            values = listed if option.repeatable else (",".join(map(str, listed)),)
+            values = listed if option.repeatable else (",".join(listed),)
             words += [f"{option.switch}={each}" for each in values]
     words += [f"--recsys-shrink={shrink}"] if shrink else []
     return shlex.join([*words, f"--recsys-mode={'replay' if replayable else 'auto'}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -13,20 +14,21 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import cache_folder, expanded
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.redaction import carries_key, shown
+from pytest_recsys_mt.wording import typed
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and its ini key."""
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
     for option in OPTIONS:
-        if option.on_command_line:
-            how: dict[str, Any] = {"action": "store_true", "default": False}
-            if not option.flag:
-                action = "append" if option.repeatable else "store"
-                how = {"action": action, "default": None, "metavar": option.metavar}
-                if option.bare is not None:
-                    how |= {"nargs": "?", "const": option.bare}
-            group.addoption(option.switch, dest=option.dest, help=option.help, **how)
+        how: dict[str, Any] = {"action": "store_true", "default": False}
+        if not option.flag:
+            action = "append" if option.repeatable else "store"
+            how = {"action": action, "default": None, "metavar": option.metavar}
+            if option.bare is not None:
+                how |= {"nargs": "?", "const": option.bare}
+        told = argparse.SUPPRESS if option.settled else option.help
+        group.addoption(option.switch, dest=option.dest, help=told, **how)
         if option.in_ini:
             kind: Literal["args", "string"] = "args" if option.repeatable else "string"
             parser.addini(option.dest, option.help, type=kind, default=None)
@@ -38,6 +40,15 @@ def settings_of(config: pytest.Config) -> Settings:
     An error names the value that is not allowed, where it stands, the allowed values and the nearest match.
     """
     values = {option.name: _value(config, option) for option in OPTIONS}
+    for option in OPTIONS:
+        if option.settled and config.getoption(option.dest, None) not in (None, False):
+            config.issue_config_time_warning(
+                pytest.PytestDeprecationWarning(
+                    f"{option.switch} ends with the next version; set {option.dest} in the ini file, or give "
+                    f"{typed(option.name)}=VALUE"
+                ),
+                stacklevel=2,
+            )
     if values["effort"] == "quick":
         given = {option.name for option in OPTIONS if _is_given(config, option)}
         values |= {name: value for name, value in QUICK.items() if name not in given}
@@ -48,16 +59,16 @@ def settings_of(config: pytest.Config) -> Settings:
     models: tuple[str, ...] = values["model"]
     if values["batch"] is not None and not values["plan"]:
         raise pytest.UsageError(
-            f"--recsys-batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
+            f"recsys_batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
         )
     if values["fault"] is not None and (values["plan"] or values["executor"] == "ray"):
         raise pytest.UsageError(
-            f"--recsys-fault={values['fault']!r} plants a fault in a run of this process: leave out "
-            f"--recsys-plan (recsys-mt mutate --plan plans such runs) and --recsys-executor=ray"
+            f"recsys_fault={values['fault']!r} plants a fault in a run of this process: leave out "
+            f"--recsys-plan (recsys-mt mutate --plan plans such runs) and recsys_executor=ray"
         )
     if values["questions"] is not None and values["question-setting"]:
         raise pytest.UsageError(
-            f"--recsys-question-setting={values['question-setting'][0]!r} says how questions are made, and "
+            f"recsys_question_setting={values['question-setting'][0]!r} says how questions are made, and "
             f"--recsys-questions={values['questions']!r} asks those that are made; leave one of them out"
         )
     twice = sorted({model for model in models if models.count(model) > 1})
@@ -112,19 +123,18 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
 
 def _is_given(config: pytest.Config, option: Option) -> bool:
     """Whether somebody named a value, were it the default."""
-    typed = config.getoption(option.dest, None) if option.on_command_line else None
-    return typed not in (None, False) or (option.in_ini and bool(config.getini(option.dest)))
+    given = config.getoption(option.dest, None)
+    return given not in (None, False) or (option.in_ini and bool(config.getini(option.dest)))
 
 
 def _value(config: pytest.Config, option: Option) -> Any:
     if option.flag and (config.getoption(option.dest, False) or not option.in_ini):
         return bool(config.getoption(option.dest, False))
-    typed = option.on_command_line and not option.flag
-    given = config.getoption(option.dest, None) if typed else None
+    given = None if option.flag else config.getoption(option.dest, None)
     where = option.switch
     if given is None and option.in_ini:
         given = config.getini(option.dest)
-        where = f"ini option {option.dest}"
+        where = option.dest if option.settled else f"ini option {option.dest}"
         if option.repeatable and not given:
             given = None
     if given is None:

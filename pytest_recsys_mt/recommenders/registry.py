@@ -82,7 +82,7 @@ def resolve(
         recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
 
     Each takes parameters, ``itemknn?neighbours=10&weights=binary``, typed by the annotations of the
-    class or factory. ``cpus`` and ``gpus`` are only for ``--recsys-executor=ray``, and are removed.
+    class or factory. ``cpus`` and ``gpus`` are only for ``-o recsys_executor=ray``, and are removed.
     Models of this process answer each prompt alone, in float32 on one thread, if `exact`, unless
     the spec itself says ``exact=false``. An object must have one of the methods `verbs`.
 

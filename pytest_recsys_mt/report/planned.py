@@ -85,7 +85,7 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, limit: int | None) -> 
     if shown:
         parts.append(
             f"  {shown:,} controls; {_at_most(controls)}: they show whether promises that hold are kept vacuously "
-            f"(--recsys-controls=0 asks none)"
+            f"(-o recsys_controls=0 asks none)"
         )
     for part in parts:
         _write(reporter, part, indent=4)

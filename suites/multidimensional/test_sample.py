@@ -1,4 +1,4 @@
-"""The sampled users are like all users, as far as the recommender of --recsys-sampler can tell."""
+"""The sampled users are like all users, as far as the recommender of recsys_sampler can tell."""
 
 from pytest_recsys_mt import thresholds
 from pytest_recsys_mt.oracles import representative

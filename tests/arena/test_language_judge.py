@@ -126,7 +126,7 @@ def test_users_are_described_once_where_a_profiler_is_given(pytester: pytest.Pyt
     options = ("--recsys-users=20", "--recsys-against=random", "-k", "better")
     plain = record(pytester, "Reader", *options, judges=READERS)["calls"]["made"]
     pytester.runpytest_inprocess(
-        SUITE, f"--recsys-judge={READERS}:Reader", f"--recsys-profiler={READERS}:Reader",
+        SUITE, f"--recsys-judge={READERS}:Reader", f"-orecsys_profiler={READERS}:Reader",
         f"--recsys-json={path}", f"--recsys-cache={pytester.path / 'other'}",
         "-p", "no:cacheprovider", "-q", *options,
     )  # fmt: skip

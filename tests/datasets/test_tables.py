@@ -208,7 +208,7 @@ def test_of_a_repeated_user_and_item_the_latest_stays_and_one_line_says_so(tmp_p
     kept = rows(load(tmp_path / "t.csv", told=told.append))
     assert kept == [("a", "y", 3.0, 5), ("a", "x", 5.0, 9), ("b", "x", 1.0, 1)]
     assert (
-        "of 5 interactions 2 repeat a user and an item; the latest of each is kept (--recsys-repeats)"
+        "of 5 interactions 2 repeat a user and an item; the latest of each is kept (recsys_repeats)"
         in told
     )
 
@@ -229,7 +229,7 @@ def test_a_refused_repeat_is_named_with_what_allows_it(
     tmp_path: Path, repeats: Repeats, remedy: str
 ) -> None:
     write(tmp_path, {"t.csv": HEAD + REPEATED})
-    with pytest.raises(DataError, match=f"--recsys-repeats.*{remedy}") as caught:
+    with pytest.raises(DataError, match=f"recsys_repeats.*{remedy}") as caught:
         load(tmp_path / "t.csv", repeats=repeats)
     assert "t.csv', line 4: user 'a' has item 'x' again (first at line 2)" in str(caught.value)
 

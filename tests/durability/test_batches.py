@@ -49,7 +49,7 @@ def test_a_batch_gives_the_verdicts_of_a_live_run(
     project: Project, counting: Counting, tmp_path: Path, pytester: pytest.Pytester
 ) -> None:
     batch, output = tmp_path / "batch.jsonl", tmp_path / "output.jsonl"
-    code, printed = project.run_here(pytester, "--recsys-plan", f"--recsys-batch={batch}")
+    code, printed = project.run_here(pytester, "--recsys-plan", f"-orecsys_batch={batch}")
     assert code == 0, printed
     assert not counting.asked
     assert f"{CALLS} calls written to {batch}" in printed
@@ -69,7 +69,7 @@ def test_a_batch_gives_the_verdicts_of_a_live_run(
 
 
 def test_a_batch_needs_a_plan(project: Project, pytester: pytest.Pytester) -> None:
-    code, printed = project.run_here(pytester, "--recsys-batch=b.jsonl")
+    code, printed = project.run_here(pytester, "-orecsys_batch=b.jsonl")
     assert code == 4
     assert "add --recsys-plan" in printed
 

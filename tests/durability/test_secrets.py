@@ -167,7 +167,7 @@ def test_the_key_is_in_no_artefact(
         assert seen in unbroken
     main(["cache", "export", str(project.folder / "x.jsonl"), "--cache", str(project.cache)])
     _, planned = project.run_here(
-        pytester, "--recsys-plan", "--recsys-batch=b.jsonl", "--recsys-mode=refresh", "test_it.py"
+        pytester, "--recsys-plan", "-orecsys_batch=b.jsonl", "--recsys-mode=refresh", "test_it.py"
     )
     files = files_of(project.folder)
     assert {

@@ -219,6 +219,6 @@ def test_options_of_recall_and_core_reach_the_run(pytester: pytest.Pytester) -> 
         """
     )
     pytester.runpytest_inprocess(
-        "-p", "no:cacheprovider", "--recsys-recall=mostpop", "--recsys-recall=bm25",
-        "--recsys-core=3", "--recsys-users=5", f"--recsys-cache={pytester.path / 'cache'}",
+        "-p", "no:cacheprovider", "-orecsys_recall=mostpop bm25",
+        "-orecsys_core=3", "--recsys-users=5", f"--recsys-cache={pytester.path / 'cache'}",
     ).assert_outcomes(passed=1)  # fmt: skip

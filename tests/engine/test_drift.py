@@ -222,7 +222,7 @@ def test_source_and_followups_of_one_test_are_asked_together(kept: pytest.Pytest
     """In blocks of users, in an order that treats both sides alike."""
     (kept.path / "asked.txt").unlink()
     options = ("--recsys-model=models.py:Served", "--recsys-cache=fresh", "-k", "irrelevant")
-    record = record_of(kept, *options, "--recsys-users=100", "--recsys-controls=0")
+    record = record_of(kept, *options, "--recsys-users=100", "-orecsys_controls=0")
     sizes = [line.split()[1] for line in (kept.path / "asked.txt").read_text().splitlines()]
     assert record["drift"] == []  # nothing was asked after the source
     users = record["results"][0]["users"]

@@ -161,11 +161,11 @@ def test_what_is_in_flight_is_spent_for_other_workers(tmp_path: Path) -> None:
 
 
 def test_no_call_is_put_past_the_tokens_of_the_run(project: Project) -> None:
-    record = project.run("Chat", "--recsys-max-tokens=3050")
+    record = project.run("Chat", "-orecsys_max_tokens=3050")
     assert len(project.asked) == 31, "the call that passes the limit is the last"
     assert record["calls"]["prompt_tokens"] + record["calls"]["completion_tokens"] == 3100
     assert statuses(record) == ["inconclusive", "inconclusive"]
-    assert "--recsys-max-tokens=3050 is reached" in record["results"][0]["reason"]
+    assert "-o recsys_max_tokens=3050 is reached" in record["results"][0]["reason"]
 
 
 def test_no_call_is_put_past_the_cost_of_the_run(project: Project) -> None:
@@ -278,7 +278,7 @@ def test_room_is_what_is_left(tmp_path: Path) -> None:
     assert budget.room([(5000, 0)] * 20) == 1, "one call at a time, until the limit is reached"
     budget.spend(1000, 0.0)
     assert budget.room([(300, 0)] * 20) == 0
-    assert budget.reached == "--recsys-max-tokens=1000 is reached"
+    assert budget.reached == "-o recsys_max_tokens=1000 is reached"
 
 
 def test_an_account_is_one_for_all_who_open_it(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class Project:
         self.pytester.runpytest_inprocess(
             f"--recsys-model=models:{model}", f"--recsys-json={path}",
             f"--recsys-cache={self.pytester.path / 'cache'}", "-p", "no:cacheprovider",
-            "test_it.py", f"--recsys-users={USERS}", "--recsys-controls=0", *more,
+            "test_it.py", f"--recsys-users={USERS}", "-orecsys_controls=0", *more,
         )  # fmt: skip
         return record_of(path)
 

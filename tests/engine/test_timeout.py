@@ -71,10 +71,10 @@ def run(folder: Path, *arguments: str) -> str:
 def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
     tmp_path: Path, workers: list[str]
 ) -> None:
-    text = run(tmp_path, "--recsys-model=shop.py:Shop", "--recsys-timeout=0.5", *workers)
+    text = run(tmp_path, "--recsys-model=shop.py:Shop", "-orecsys_timeout=0.5", *workers)
     rows = record_of(tmp_path / "r.json")["results"]
     assert [row["status"] for row in rows] == ["error", "error"]
-    assert "gave no answer within 0.5 s (--recsys-timeout)" in rows[0]["reason"]
+    assert "gave no answer within 0.5 s (recsys_timeout)" in rows[0]["reason"]
     assert f"{HANGS} times in a row, so it is asked no more" in rows[0]["reason"]
     assert text.count("    threading.Event().wait()") == 1, "where it hangs, once"
     assert "20 users failed with this error" in text
@@ -90,7 +90,7 @@ def test_one_user_for_whom_it_hangs_fails_alone(tmp_path: Path) -> None:
 
 def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(tmp_path: Path) -> None:
     text = run(
-        tmp_path, "--recsys-model=shop.py:Writer", "--recsys-timeout=0.3", "--recsys-users=20",
+        tmp_path, "--recsys-model=shop.py:Writer", "-orecsys_timeout=0.3", "--recsys-users=20",
         "-k", "shift",
     )  # fmt: skip
     assert 'File "shop.py"' in text
@@ -98,7 +98,7 @@ def test_a_text_model_that_is_busy_for_ever_is_given_up_and_ended(tmp_path: Path
 
 
 def test_a_limit_that_is_no_time_is_refused(tmp_path: Path) -> None:
-    assert "--recsys-timeout='0': a number above 0 is needed" in run(tmp_path, "--recsys-timeout=0")
+    assert "recsys_timeout='0': a number above 0 is needed" in run(tmp_path, "-orecsys_timeout=0")
 
 
 def test_without_a_limit_calls_stay_in_the_thread_of_their_caller() -> None:
@@ -117,7 +117,7 @@ def test_an_answer_in_between_begins_the_count_anew() -> None:
     patience = Patience(0.5)
     for seconds in (600, 600, 0, 600, 600):
         if seconds:
-            with pytest.raises(NoAnswerError, match=r"within 0\.5 s \(--recsys-timeout\)$"):
+            with pytest.raises(NoAnswerError, match=r"within 0\.5 s \(recsys_timeout\)$"):
                 patience.call(time.sleep, seconds)
         else:
             patience.call(time.sleep, seconds)

@@ -85,7 +85,7 @@ def test_one_draw_behind_a_cache_breaks_no_promise(
     pytester.makepyfile(models=MODELS, test_them=TESTS)
     pytester.runpytest_inprocess(
         "-p", "no:cacheprovider", "--recsys-users=80", f"--recsys-model=models.py:{name}",
-        "--recsys-json=record.json", "--recsys-controls=0", "test_them.py",
+        "--recsys-json=record.json", "-orecsys_controls=0", "test_them.py",
     )  # fmt: skip
     record = record_of(pytester.path / "record.json")
     rows = record["results"]

@@ -75,7 +75,7 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
         ("cache stats --cache=notes.txt", "there are no answers in 'notes.txt'; name the folder"),
         ("cache export --cache=nowhere x", "there are no answers in 'nowhere'"),
         ("cache prune --cache=kept", "say what to remove: --model, --not-in, --refused"),
-        ("batch import notes.txt --batch=b.jsonl --cache=kept", "'b.calls.jsonl' cannot be read*--recsys-batch"),
+        ("batch import notes.txt --batch=b.jsonl --cache=kept", "'b.calls.jsonl' cannot be read*recsys_batch"),
         ("monitor other.json --alpha=2", "'2' is not a chance above 0 and up to 0.5"),
         ("monitor other.json --alpha=nan", "'nan' is not a chance"),
         ("monitor", "no run is kept in"),

@@ -84,7 +84,7 @@ def test_a_fault_in_answers_asks_nothing_and_leaves_no_answer_behind(
     assert "planted" not in sound
     assert statuses(sound) == {"test_order": "holds", "test_repeats": "holds"}
     before = asked(project)
-    faulty = record_of(project, "--recsys-fault=repeats")
+    faulty = record_of(project, "-orecsys_fault=repeats")
     assert statuses(faulty)["test_repeats"] == "violated"
     assert faulty["settings"]["fault"] == "repeats:1"
     (planted,) = faulty["planted"]
@@ -101,17 +101,17 @@ def test_a_fault_in_answers_asks_nothing_and_leaves_no_answer_behind(
 def test_a_fault_in_requests_asks_what_is_new_and_once(project: pytest.Pytester) -> None:
     record_of(project)
     before = asked(project)
-    faulty = record_of(project, "--recsys-fault=latest_only:3")
+    faulty = record_of(project, "-orecsys_fault=latest_only:3")
     (planted,) = faulty["planted"]
     assert 0 < planted["differing"] <= planted["answers"]
     assert asked(project) > before
     done = asked(project)
-    record_of(project, "--recsys-fault=latest_only:3")
+    record_of(project, "-orecsys_fault=latest_only:3")
     assert asked(project) == done
 
 
 def test_a_fault_that_changes_nothing_is_seen_to_change_nothing(project: pytest.Pytester) -> None:
-    (planted,) = record_of(project, "--recsys-fault=minds_the_wording")["planted"]
+    (planted,) = record_of(project, "-orecsys_fault=minds_the_wording")["planted"]
     assert planted["differing"] == 0
     assert planted["answers"] > 0
 
@@ -120,7 +120,7 @@ def test_a_fault_that_changes_nothing_is_seen_to_change_nothing(project: pytest.
 def test_workers_compare_what_one_process_compares(
     project: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
-    (planted,) = record_of(project, "--recsys-fault=first_place:3", *workers)["planted"]
+    (planted,) = record_of(project, "-orecsys_fault=first_place:3", *workers)["planted"]
     assert set(planted["hit"]) <= set(planted["users"])
     assert len(planted["users"]) > 20
     assert planted["differing"] > 0
@@ -129,11 +129,11 @@ def test_workers_compare_what_one_process_compares(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--recsys-fault=frist_place"], "did you mean 'first_place'"),
-        (["--recsys-fault=first_place:-1"], "the strength of a fault is a number above 0"),
-        (["--recsys-fault=json:dumps"], "is not a fault"),
-        (["--recsys-fault=no.such:Fault"], "name it FILE.py:CLASS, or MODULE:CLASS"),
-        (["--recsys-fault=stale", "--recsys-plan"], "recsys-mt mutate --plan"),
+        (["-orecsys_fault=frist_place"], "did you mean 'first_place'"),
+        (["-orecsys_fault=first_place:-1"], "the strength of a fault is a number above 0"),
+        (["-orecsys_fault=json:dumps"], "is not a fault"),
+        (["-orecsys_fault=no.such:Fault"], "name it FILE.py:CLASS, or MODULE:CLASS"),
+        (["-orecsys_fault=stale", "--recsys-plan"], "recsys-mt mutate --plan"),
     ],
 )
 def test_a_wrong_fault_ends_the_run_with_the_reason(
@@ -171,7 +171,7 @@ class Breaks(Fault):
 def test_a_fault_of_ones_own_is_planted_by_its_module(project: pytest.Pytester) -> None:
     project.makepyfile(own_faults=OWN)
     project.makepyfile(conftest="")
-    (planted,) = record_of(project, "-p", "own_faults", "--recsys-fault=own_faults:Backwards:0.5")[
+    (planted,) = record_of(project, "-p", "own_faults", "-orecsys_fault=own_faults:Backwards:0.5")[
         "planted"
     ]
     share = len(planted["hit"]) / len(planted["users"])
@@ -180,6 +180,6 @@ def test_a_fault_of_ones_own_is_planted_by_its_module(project: pytest.Pytester) 
 
 def test_a_fault_that_raises_fails_its_calls(project: pytest.Pytester) -> None:
     project.makepyfile(own_faults=OWN)
-    faulty = record_of(project, "-p", "own_faults", "--recsys-fault=own_faults:Breaks")
+    faulty = record_of(project, "-p", "own_faults", "-orecsys_fault=own_faults:Breaks")
     assert set(statuses(faulty).values()) == {"error"}
     assert "broken by design" in json.dumps(faulty["results"])

@@ -80,7 +80,7 @@ def run(server: HostileServer, folder: Path, *options: str, users: int = 10) -> 
     command = [
         sys.executable, "-m", "pytest", "test_order.py", "-vv", "--showlocals", "-p", "no:cacheprovider",
         f"--recsys-model=openai:tiny?timeout=1&max_tokens={COMPLETION}&concurrency={FLYING}",
-        f"--recsys-users={users}", "--recsys-max-wait=3", "--recsys-prices=prices.toml",
+        f"--recsys-users={users}", "-orecsys_max_wait=3", "--recsys-prices=prices.toml",
         "--recsys-cache=cache", "--recsys-json=record.json", "--recsys-html=report.html",
         "--junitxml=junit.xml", *options,
     ]  # fmt: skip

@@ -48,6 +48,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "calls": {
         "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
+        "wording",
     },
     "lrworld": {
         "answers", "datasets", "errors", "files", "llm", "prompt_texts", "recommenders", "requests", "sanitize", "seeds", "wording",
@@ -72,7 +73,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "plugin": {
         "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "prompt_texts", "recommenders", "redaction", "report", "sanitize",
+        "prompt_texts", "recommenders", "redaction", "report", "sanitize", "wording",
     },
 }  # fmt: skip
 

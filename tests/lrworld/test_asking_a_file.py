@@ -130,14 +130,11 @@ def test_a_run_asks_the_file_and_names_its_data_and_digest(
         (["--recsys-questions=changed.jsonl"], "*changed.jsonl*SHA-256*"),
         (["--recsys-questions=later.jsonl"], "*schema 'lrworld-questions/9'*"),
         (
-            ["--recsys-questions=q.jsonl", "--recsys-question-setting=support=0.2"],
+            ["--recsys-questions=q.jsonl", "-orecsys_question_setting=support=0.2"],
             "*says how questions are made*leave one of them out*",
         ),
-        (["--recsys-question-setting=suport=0.2"], "*'suport'*did you mean 'support'?*"),
-        (
-            ["--recsys-question-setting=support=0.2", "--recsys-question-setting=support=0.3"],
-            "*'support' is given twice*",
-        ),
+        (["-orecsys_question_setting=suport=0.2"], "*'suport'*did you mean 'support'?*"),
+        (["-orecsys_question_setting=support=0.2 support=0.3"], "*'support' is given twice*"),
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(
@@ -161,7 +158,7 @@ def test_settings_of_a_run_are_recorded_and_reach_the_questions(
     pytester.runpytest_inprocess(
         *(*SUITE, "-k", "better_than and movielens-genre", "--recsys-users=30"),
         "--recsys-model=tests.lrworld.reading_a_file:Knowing",
-        *("--recsys-question-setting=history=2", "--recsys-question-setting=support=0.01"),
+        "-orecsys_question_setting=history=2 support=0.01",
         "--recsys-json=record.json",
     )
     record = record_of(pytester.path / "record.json")

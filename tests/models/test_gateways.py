@@ -166,4 +166,4 @@ def test_which_limit_ended_a_slow_first_answer_is_said(faulty: FaultServer) -> N
     (slow,) = model.complete([Prompt((Message("user", "Name a film."),))])
     stop.set()
     model.close()
-    assert "gave no first answer within --recsys-max-wait; raise it" in str(slow.error)
+    assert "gave no first answer within recsys_max_wait; raise it" in str(slow.error)

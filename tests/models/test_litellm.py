@@ -183,7 +183,7 @@ def test_what_cannot_be_asked_is_said_before_a_test(tmp_path: Path, model: str, 
 
 def test_a_server_that_is_gone_is_an_error_of_its_calls(tmp_path: Path) -> None:
     model = "litellm:anthropic/claude-sonnet-4-5"
-    status, said = run(tmp_path, "http://127.0.0.1:1", model, "--recsys-max-wait=1")
+    status, said = run(tmp_path, "http://127.0.0.1:1", model, "-orecsys_max_wait=1")
     assert (status, "Cannot connect to host 127.0.0.1:1" in " ".join(said.split())) == (1, True), (
         said
     )

@@ -273,7 +273,7 @@ def test_a_quota_that_is_used_up_for_long_fails_the_rest_without_asking(
     assert len(faulty.asked) == 7 * 5 + 1, "the eighth call in a row is believed"
     for answer in answers:
         assert answer.error == (
-            "HTTP 429: slow down; the server asks to wait 3600 s, more than --recsys-max-wait allows"
+            "HTTP 429: slow down; the server asks to wait 3600 s, more than recsys_max_wait allows"
         )
 
 
@@ -306,7 +306,7 @@ def test_an_endpoint_that_never_answers_is_given_up_for_all_calls(
     assert asked == server.asked < 40, "later calls fail at once"
     assert None not in {each.error for each in answers}
     for each in again:
-        assert "given up for now (--recsys-max-wait)" in str(each.error)
+        assert "given up for now (recsys_max_wait)" in str(each.error)
 
 
 def test_a_port_that_takes_no_connection_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

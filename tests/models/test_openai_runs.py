@@ -112,7 +112,7 @@ def test_a_run_says_how_long_a_server_wants_to_be_left_alone(
     faulty: FaultServer, pytester: pytest.Pytester
 ) -> None:
     faulty.answer = lambda payload: Reply({"error": "slow down"}, 429, {"retry-after": "900"})
-    done, record = run(pytester, "openai:tiny", "--recsys-max-wait=100")
+    done, record = run(pytester, "openai:tiny", "-orecsys_max_wait=100")
     assert done.ret == pytest.ExitCode.TESTS_FAILED
     assert "asks to wait 900 s" in str(record["results"])
     assert len(faulty.asked) <= 16

@@ -84,7 +84,7 @@ def test_answers_that_cannot_be_read_accuse_nobody_and_are_quoted() -> None:
     verdict = better_than_chance(side, CONTEXT)
     assert verdict.status == "inconclusive"
     assert verdict.reason.startswith(
-        "no option was read in 100.0% of the answers, more than 10.0% (--recsys-missed-limit), such as "
+        "no option was read in 100.0% of the answers, more than 10.0% (recsys_missed_limit), such as "
         '"It depends.", "...xx'
     )
     assert 'I refuse", "say \'please\' first"; ask for the mark alone' in verdict.reason

@@ -147,7 +147,7 @@ def test_above_the_limit_nothing_is_said(name: str, monkeypatch: pytest.MonkeyPa
         verdict = judged(name, monkeypatch, MANY, None, order)
         assert verdict.status not in CLAIMS, verdict.summary
         assert verdict.status == "inconclusive", verdict.reason
-        assert "(--recsys-missed-limit)" in verdict.reason
+        assert "(recsys_missed_limit)" in verdict.reason
         assert verdict.value is None
         assert verdict.estimate is None
         assert not verdict.per_user

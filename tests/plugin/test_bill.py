@@ -90,7 +90,7 @@ PRICES = "\n".join(
 USERS = 22  # a second look has what the first, of 20, lacks
 OPTIONS = [
     "--recsys-model=models.py:Chat", "--recsys-model=models.py:Other", "--recsys-judge=models.py:Judge",
-    "--recsys-profiler=models.py:Judge", f"--recsys-users={USERS}", "--recsys-prices=prices.toml",
+    "-orecsys_profiler=models.py:Judge", f"--recsys-users={USERS}", "--recsys-prices=prices.toml",
     "--recsys-json=record.json", "-p", "no:cacheprovider", "--recsys-shrink=0",
 ]  # fmt: skip
 

@@ -51,7 +51,7 @@ def runs(pytester: pytest.Pytester) -> dict[str, dict[str, Any]]:
         "resumed": (f"--recsys-cache={pytester.path / 'third'}",),
     }.items():
         pytester.runpytest_inprocess(
-            "-p", "no:cacheprovider", "--recsys-model=test_it.py:Swayed", "--recsys-users=50", "--recsys-unit=age",
+            "-p", "no:cacheprovider", "--recsys-model=test_it.py:Swayed", "--recsys-users=50", "-orecsys_unit=age",
             "--recsys-shrink=0", "--recsys-json=r.json", f"--recsys-cache={cache}", *given,
         )  # fmt: skip
         found[name] = record_of(pytester.path / "r.json")

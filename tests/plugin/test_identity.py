@@ -80,7 +80,7 @@ def test_a_judge_of_ones_own_is_not_the_model_under_test(
     run(
         "--recsys-model=models.py:one",
         "--recsys-judge=models.py:two",
-        "--recsys-profiler=models:one",
+        "-orecsys_profiler=models:one",
     ).assert_outcomes(passed=1)
 
 

@@ -30,10 +30,10 @@ KEY = "https://api.openai.com/v1 needs a key: set OPENAI_API_KEY"
         ("-orecsys_json=x", "-o has 'recsys_json', *give --recsys-json on the command line"),
         ("-orecsys_judge=x", "-o has 'recsys_judge', *give --recsys-judge on the command line"),
         ("-orecsys_bananas=x", "*unknown key 'recsys_bananas'; choose one of recsys_model, *"),
-        ("--recsys-recall=mostpp", "--recsys-recall='mostpp'*did you mean 'mostpop'*"),
+        ("-orecsys_recall=mostpp", "-o recsys_recall='mostpp'*did you mean 'mostpop'*"),
         ("--recsys-judge=foo", f"--recsys-judge='foo': no recommender has this name, so it counts as a chat model; {KEY}*"),
         ("--recsys-against=gpt-4o", f"--recsys-against='gpt-4o': *{KEY}*"),
-        ("--recsys-profiler=openai:gpt-4o", f"--recsys-profiler='openai:gpt-4o': {KEY}*"),
+        ("-orecsys_profiler=openai:gpt-4o", f"-o recsys_profiler='openai:gpt-4o': {KEY}*"),
         ("--recsys-model=gpt-4o", f"--recsys-model='gpt-4o': *{KEY}*"),
     ],
 )  # fmt: skip

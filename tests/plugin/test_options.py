@@ -31,11 +31,11 @@ def test_it(source, followup):
         ("--recsys-model=itemkn", "*--recsys-model='itemkn'*itemknn*"),
         ("--recsys-model=toys:Nobody", "*toys:Nobody*"),
         ("--recsys-against=itemkn", "*--recsys-against='itemkn'*did you mean 'itemknn'*"),
-        ("--recsys-sampler=mostpp", "*--recsys-sampler='mostpp'*did you mean 'mostpop'*"),
+        ("-orecsys_sampler=mostpp", "*-o recsys_sampler='mostpp'*did you mean 'mostpop'*"),
         ("--recsys-judge=toys:Jury", "*--recsys-judge='toys:Jury'*did you mean 'Judge'*"),
         ("--recsys-judge=mostpop", "*--recsys-judge='mostpop'*neither judge(comparisons) nor*"),
-        ("--recsys-profiler=toys:Scrib", "*--recsys-profiler='toys:Scrib'*did you mean 'Scribe'*"),
-        ("--recsys-profiler=toys:Noisy", "*--recsys-profiler='toys:Noisy'*without 'complete(*"),
+        ("-orecsys_profiler=toys:Scrib", "*-o recsys_profiler='toys:Scrib'*did you mean 'Scribe'*"),
+        ("-orecsys_profiler=toys:Noisy", "*-o recsys_profiler='toys:Noisy'*without 'complete(*"),
         ("--recsys-data=minni", "*--recsys-data='minni'*mini*"),
         ("--recsys-prompt=persn", "*--recsys-prompt='persn'*person*"),
     ],
@@ -52,8 +52,8 @@ def test_a_bad_value_is_a_usage_error_that_names_it(
 def test_what_only_some_tests_ask_is_taken_where_it_exists(project: pytest.Pytester) -> None:
     project.makepyfile(TEST)
     project.runpytest_inprocess(
-        "--recsys-model=toys:Faithful", "--recsys-against=toys:Noisy", "--recsys-sampler=mostpop",
-        "--recsys-judge=toys:Judge", "--recsys-profiler=toys:Scribe", "--recsys-users=20",
+        "--recsys-model=toys:Faithful", "--recsys-against=toys:Noisy", "-orecsys_sampler=mostpop",
+        "--recsys-judge=toys:Judge", "-orecsys_profiler=toys:Scribe", "--recsys-users=20",
     ).assert_outcomes(passed=1)  # fmt: skip
 
 
@@ -120,11 +120,12 @@ def test_the_list_names_promises_and_needs_and_runs_nothing(project: pytest.Pyte
     ("argument", "ini", "exact"),
     [
         ("", "", False),
-        ("--recsys-exact", "", True),
+        ("-orecsys_exact=true", "", True),
         ("", "recsys_exact = true", True),
-        ("--recsys-exact", "recsys_exact = no", True),
+        ("-orecsys_exact=true", "recsys_exact = no", True),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_flag_has_an_ini_twin(
     pytester: pytest.Pytester, argument: str, ini: str, exact: bool
 ) -> None:
@@ -134,6 +135,20 @@ def test_a_flag_has_an_ini_twin(
     assert {option.name: value for option, value in changed(config).items()}.get(
         "exact", False
     ) is exact
+
+
+def test_what_a_project_settles_is_no_option_and_its_former_one_says_what_to_type(
+    project: pytest.Pytester, pytester: pytest.Pytester
+) -> None:
+    project.makepyfile(
+        "def test_it(pytestconfig): assert pytestconfig.getoption('recsys_core') == '3'"
+    )
+    result = project.runpytest_inprocess("--recsys-core=3")
+    result.assert_outcomes(passed=1, warnings=1)
+    assert "or give -o recsys_core=VALUE" in result.stdout.str()
+    told = pytester.runpytest_inprocess("--help").stdout.str()
+    assert "--recsys-core" not in told
+    assert 20 < told.count("\n  --recsys-") <= 30
 
 
 def test_a_flag_in_the_ini_file_is_true_or_false(pytester: pytest.Pytester) -> None:

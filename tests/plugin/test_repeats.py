@@ -1,4 +1,4 @@
-"""--recsys-repeats: what a run makes of sales that repeat, and that it says so once."""
+"""recsys_repeats: what a run makes of sales that repeat, and that it says so once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_one(source, followup):
 def test_two(source, followup):
     assert same_ranking(source, followup, margin=0.2)
 """
-NOTE = "of 151 interactions 1 repeats a user and an item; {} (--recsys-repeats)"
+NOTE = "of 151 interactions 1 repeats a user and an item; {} (recsys_repeats)"
 
 
 def write_sales(path: Path) -> None:
@@ -55,8 +55,8 @@ def test_a_run_says_once_what_became_of_repeats_and_records_it(
         record = record_of(path)
         assert record["notes"].count(NOTE.format(how)) == 1
         assert record["settings"]["repeats"] == rule
-    refused = run(*common, "--recsys-repeats=refuse")
-    assert "--recsys-repeats=latest or count allows this" in str(refused.stderr) + str(
+    refused = run(*common, "-orecsys_repeats=refuse")
+    assert "-o recsys_repeats=latest or count allows this" in str(refused.stderr) + str(
         refused.stdout
     )
 

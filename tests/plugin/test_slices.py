@@ -184,12 +184,12 @@ def test_a_wrong_option_ends_the_run_before_any_call(
 def test_one_user_of_each_unit_is_asked(shop: pytest.Pytester) -> None:
     path = shop.path / "record.json"
     shop.runpytest_inprocess(
-        *COMMON, f"--recsys-json={path}", "--recsys-model=itemknn", "--recsys-unit=age"
+        *COMMON, f"--recsys-json={path}", "--recsys-model=itemknn", "-orecsys_unit=age"
     )
     (row,) = record_of(path)["results"]
     assert len({int(load("mini").users[user]["age"]) for user in row["per_user"]}) == row["users"]
     assert record_of(path)["settings"]["unit"] == "age"
-    wrong = shop.runpytest_inprocess(*COMMON, "--recsys-unit=agee")
+    wrong = shop.runpytest_inprocess(*COMMON, "-orecsys_unit=agee")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(
         ["*no user of dataset 'mini' has the attribute 'agee'*did you mean 'age'*"]

@@ -96,7 +96,7 @@ def test_a_table_of_all_verdicts_on_request(run: Run) -> None:
     assert [row[-3:] for row in rows if row[:2] == ["scale_ratings(2)", "VIOLATED"]] == [
         ["<=", "0.2", "20"]
     ]
-    chosen = ours(run(MODEL, "--recsys-columns=name,p"))
+    chosen = ours(run(MODEL, "-orecsys_columns=name,p"))
     assert ["name", "p"] in [line.split() for line in chosen]
     assert [line.rpartition(" ")[0].strip() for line in chosen if line.startswith("reorder")] == [
         "reorder_history, ranking same_ranking:rbo",
@@ -110,10 +110,10 @@ def test_columns_in_the_ini_file_and_wrong_ones(project: pytest.Pytester) -> Non
     project.makeini("[pytest]\nrecsys_columns = name, users\n")
     lines = ours(project.runpytest_inprocess(MODEL, "--recsys-users=40"))
     assert ["name", "users"] in [line.split() for line in lines]
-    wrong = project.runpytest_inprocess("--recsys-columns=name,user")
+    wrong = project.runpytest_inprocess("-orecsys_columns=name,user")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(
-        ["ERROR: *--recsys-columns='name,user'*name, test*did you mean 'users'*"]
+        ["ERROR: *recsys_columns='name,user'*name, test*did you mean 'users'*"]
     )
 
 

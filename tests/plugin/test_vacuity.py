@@ -187,7 +187,7 @@ def test_the_suite_finds_who_ignores_ratings_silently(run: Run) -> None:
 
 def test_a_replay_says_what_is_recorded_and_asks_nothing(run: Run) -> None:
     model, replay = "--recsys-model=readers:Chosen", "--recsys-mode=replay"
-    run(model, "--recsys-controls=0", *SCALE)
+    run(model, "-orecsys_controls=0", *SCALE)
     _, record = run(model, replay, *SCALE)
     assert vacuous(record) == {("readers:Chosen", "scale_ratings(2)"): ""}
     run(model, *SCALE)
@@ -202,7 +202,7 @@ def test_a_text_model_is_asked_only_if_the_user_says_so(run: Run) -> None:
     _, record = run(model, *SCALE)
     assert vacuous(record) == {("readers:Parrot", "scale_ratings(2)"): ""}
     assert record["calls"]["controls"] == 0
-    run(model, "--recsys-controls=200", *SCALE)
+    run(model, "-orecsys_controls=200", *SCALE)
     _, record = run(model, *SCALE)
     assert vacuous(record) == {("readers:Parrot", "scale_ratings(2)"): "ratings"}
 
@@ -213,7 +213,7 @@ def test_a_limit_of_calls_leaves_no_room_for_controls(run: Run) -> None:
     _, record = run(model, "--recsys-max-calls=5000", *SCALE)
     assert {row["vacuous"] for row in record["results"]} == {""}
     _, record = run(
-        model, "--recsys-max-calls=145", "--recsys-controls=100", "--recsys-cache=fresh", *SCALE
+        model, "--recsys-max-calls=145", "-orecsys_controls=100", "--recsys-cache=fresh", *SCALE
     )
     assert [(row["status"], row["vacuous"]) for row in record["results"]] == [("holds", "")]
 

@@ -477,7 +477,7 @@ def test_the_reference_server_is_tested_recorded_and_replayed(
         again = run(f"--recsys-model={url}?batch=2")
         again.assert_outcomes(passed=1, failed=1)
         assert record_of(pytester.path / "record.json")["calls"]["made"] == 0
-    gone = run(f"--recsys-model={url}", "--recsys-mode=replay", "--recsys-max-wait=0")
+    gone = run(f"--recsys-model={url}", "--recsys-mode=replay", "-orecsys_max_wait=0")
     gone.assert_outcomes(errors=2)
     gone.stdout.fnmatch_lines([f"*{url}/about cannot be reached*"])
     replayed = run(

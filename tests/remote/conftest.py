@@ -200,7 +200,7 @@ class Project:
             log.unlink()
         command = [
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error",
-            f"--recsys-executor={executor}", f"--recsys-json={executor}.json",
+            f"-orecsys_executor={executor}", f"--recsys-json={executor}.json",
             f"--recsys-cache=cache-{executor}", *options,
         ]  # fmt: skip
         environment = {

@@ -202,7 +202,7 @@ def test_without_ray_the_run_ends_before_it_begins(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    done = pytester.runpytest_inprocess("--recsys-executor=ray", "-p", "no:cacheprovider")
+    done = pytester.runpytest_inprocess("-orecsys_executor=ray", "-p", "no:cacheprovider")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines(["*pip install 'pytest-recsys-mt[[]ray]'*"])
     assert os.environ.get("RAY_ADDRESS") is None

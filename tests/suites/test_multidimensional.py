@@ -192,7 +192,7 @@ def test_profiles_are_written_by_another_model(pytester: pytest.Pytester) -> Non
     )
     pytester.syspathinsert()
     model = f"{rankers.__name__}:Reader"
-    options = ("--recsys-profiler=scribe:Scribe", "-k", "generation")
+    options = ("-orecsys_profiler=scribe:Scribe", "-k", "generation")
     record = record_for(pytester, model, options=options, users=10)
     assert record["calls"]["failed"] == 0
     assert record["calls"]["made"] == 4 * 10
@@ -218,7 +218,7 @@ def test_two_models_are_compared(pytester: pytest.Pytester) -> None:
 
 
 def test_the_sample_is_judged_by_the_sampler(pytester: pytest.Pytester) -> None:
-    options = ("--recsys-sampler=itemknn", "-k", "sample")
+    options = ("-orecsys_sampler=itemknn", "-k", "sample")
     (row,) = record_for(pytester, "random", options=options, users=60)["results"]
     assert row["status"] == "holds"
     assert row["details"]["figures"]["p"] >= 0.05

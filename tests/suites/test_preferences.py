@@ -122,7 +122,7 @@ FOUND = {
     ids=[*FOUND],
 )
 def test_they_find_the_fault(pytester: pytest.Pytester, fault: str, found: set[str]) -> None:
-    rows = rows_of(pytester, f"--recsys-fault={fault}")
+    rows = rows_of(pytester, f"-orecsys_fault={fault}")
     assert {row["relation"] for row in rows if row["status"] == "violated"} == found
 
 
@@ -134,7 +134,7 @@ def test_older_relations_miss_the_fault(pytester: pytest.Pytester, fault: str) -
     older.remove("test_paper.py")
     rows = rows_of(
         pytester,
-        f"--recsys-fault={fault}",
+        f"-orecsys_fault={fault}",
         "-k",
         "not self_agreement_by and not elsewhere and not opposite_ratings",
         files=older,
@@ -154,7 +154,7 @@ def test_who_ignores_ratings_and_promises_nothing_keeps_them(pytester: pytest.Py
 def test_recency_is_judged_where_it_is_promised(
     pytester: pytest.Pytester, fault: str, status: str
 ) -> None:
-    planted = [f"--recsys-fault={fault}"] if fault else []
+    planted = [f"-orecsys_fault={fault}"] if fault else []
     rows = rows_of(pytester, model(LatestFirst), *planted, "-k", "choose_again")
     assert status_of(rows) == {"choose_again neighbours_raised": status}
 
@@ -173,7 +173,7 @@ def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> N
 def test_a_text_model_keeps_an_exclusion_or_not(
     pytester: pytest.Pytester, fault: str, status: str
 ) -> None:
-    planted = [f"--recsys-fault={fault}"] if fault else []
+    planted = [f"-orecsys_fault={fault}"] if fault else []
     rows = rows_of(pytester, model(Reader), *planted, "-k", "exclusion")
     assert status_of(rows) == {"exclude_genre exclusion_kept": status}
 

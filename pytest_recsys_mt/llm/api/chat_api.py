@@ -35,7 +35,7 @@ class GivenUpError(ValueError):
 
 
 class SilentError(TimeoutError):
-    """The first answer of an endpoint did not come within ``--recsys-max-wait``, which is less than the call may take."""
+    """The first answer of an endpoint did not come within ``recsys_max_wait``, which is less than the call may take."""
 
 
 def response_format(schema: Mapping[str, object]) -> dict[str, Any]:
@@ -162,10 +162,10 @@ def describe(error: Exception, endpoint: Endpoint, default_limit: int | None = N
 def describe_absence(error: UnavailableError) -> str:
     """Why an endpoint is not asked now."""
     if error.asked is None:
-        return f"{error.reason}; given up for now (--recsys-max-wait)"
+        return f"{error.reason}; given up for now (recsys_max_wait)"
     return (
         f"{error.reason}; the server asks to wait {error.asked:.0f} s, more than "
-        f"--recsys-max-wait allows"
+        f"recsys_max_wait allows"
     )
 
 
@@ -184,7 +184,7 @@ def describe_connection(error: Exception, url: str) -> str:
     if is_caused_by(error, aiohttp.ClientResponseError):
         return f"{url} sent something other than HTTP: {getattr(inmost, 'message', inmost)}"
     if is_caused_by(error, SilentError):
-        return f"{url} gave no first answer within --recsys-max-wait; raise it, as timeout alone does not help"
+        return f"{url} gave no first answer within recsys_max_wait; raise it, as timeout alone does not help"
     if is_caused_by(error, TimeoutError):
         return f"{url} did not answer in time; raise timeout or lower concurrency"
     return f"{url} broke off: {inmost}"

@@ -309,6 +309,7 @@ class Settings:
         "FILE",
         bare=str(ACCEPTED),
         in_ini=False,
+        reproduced=False,  # one test is not compared with all; see `reproduce`
         asks_report=True,
         make=_path,
     )

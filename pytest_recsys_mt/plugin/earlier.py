@@ -154,7 +154,8 @@ def _changed(before: Sequence[Row], row: Row) -> list[str]:
         if _about(old) == _about(row) and shown and now:
             lines = list(difflib.unified_diff(shown, now, n=0, lineterm=""))[2:]
             found = [line for line in lines if line[0] in "-+"]
-            return found[:MOST] or ["the same example shows it"]
+            more = [f"… {len(found) - MOST} more"] * (len(found) > MOST)
+            return [*found[:MOST], *more] or ["the same example shows it"]
     return []
 
 

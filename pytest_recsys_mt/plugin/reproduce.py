@@ -73,6 +73,8 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
         else:
             values = listed if option.repeatable else (",".join(listed),)
             words += [f"{option.switch}={each}" for each in values]
+    # As many users are asked as for the comparison.
+    words += ["--recsys-keep=baseline"] if settings.baseline is not None else []
     words += [f"--recsys-shrink={shrink}"] if shrink else []
     return shlex.join([*words, f"--recsys-mode={'replay' if replayable else 'auto'}"])
 

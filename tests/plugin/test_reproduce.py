@@ -204,7 +204,7 @@ def test_answers_that_are_all_kept_are_replayed(
     assert (project.path / "asked").exists() is (mode == "auto")
 
 
-def test_a_baseline_decides_how_users_are_asked_so_it_is_named(
+def test_a_baseline_decides_how_users_are_asked_and_one_test_is_not_compared(
     project: pytest.Pytester, again: Again
 ) -> None:
     project.makepyfile(test_shop=TEST)
@@ -213,7 +213,8 @@ def test_a_baseline_decides_how_users_are_asked_so_it_is_named(
     (project.path / "first.json").rename(project.path / "base.json")
     (row,) = run(project, *options, "--recsys-baseline=base.json").values()
     assert row["status"] == "inconclusive"
-    assert "--recsys-baseline=base.json" in shlex.split(row["reproduce"])
+    assert "--recsys-keep=baseline" in shlex.split(row["reproduce"])
+    assert "--recsys-baseline" not in row["reproduce"]
     assert numbers(again(row)) == numbers(row)
 
 

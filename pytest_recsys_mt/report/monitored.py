@@ -18,7 +18,10 @@ def lines(
     nights: Sequence[tuple[str, Document]], findings: Sequence[Finding], alpha: float, change: bool
 ) -> Iterator[str]:
     """The report: `change` says whether the bets were on the change of users' values."""
-    names = [name for name, _ in nights]
+    names = [
+        f"{name}, {document['time']['started'][:10]}" if document.get("time") else name
+        for name, document in nights
+    ]
     what = "the change of the same users" if change else "users not seen on an earlier night"
     yield from _wrapped(
         f"{_counted(len(nights), 'night')}, {_counted(len(findings), 'verdict')}; bets on {what}. With "

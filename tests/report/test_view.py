@@ -246,7 +246,7 @@ def test_the_command_says_what_is_wrong_with_a_file(
     (tmp_path / "foreign.json").write_text('{"schema": "other/1"}')
     for arguments, told in (
         ([given[0], given[0]], "is given twice"),
-        ([given[0], str(tmp_path / "none.json")], "none.json' cannot be read"),
+        ([given[0], str(tmp_path / "none.json")], "none.json': it cannot be read"),
         ([given[0], str(tmp_path / "foreign.json")], "foreign.json' is not a record"),
         ([*given, "-o", given[0]], "has no known ending"),
     ):

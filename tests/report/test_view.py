@@ -247,7 +247,7 @@ def test_the_command_says_what_is_wrong_with_a_file(
     for arguments, told in (
         ([given[0], given[0]], "is given twice"),
         ([given[0], str(tmp_path / "none.json")], "none.json': it cannot be read"),
-        ([given[0], str(tmp_path / "foreign.json")], "foreign.json' is not a record"),
+        ([given[0], str(tmp_path / "foreign.json")], "foreign.json': it is not a record"),
         ([*given, "-o", given[0]], "has no known ending"),
     ):
         assert main(["view", *arguments]) == 2

@@ -37,8 +37,10 @@ _SECRET = re.compile(
 )
 """User names and passwords in an address, and spec parameters whose names look like a key's."""
 
-_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))")
+_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|[abfnrtv])")
 """Characters that a `repr` or JSON escapes."""
+
+_PARTS = re.compile(r"[^ -~]+")
 
 _URL = re.compile(r"\s*(?:https?(?=:)|\w+(?=://)|(?=//))[:/]*", re.IGNORECASE)
 
@@ -79,8 +81,10 @@ def redact(text: str) -> str:
     found separately. Time is linear in the length.
     """
     found = _without_keys(text)
-    bare = without_controls(_ESCAPED.sub(lambda it: chr(int(it[1] or it[2], 16)), found))
-    # A reader, or what is written next, may drop what parts the characters of a key.
+    bare = _PARTS.sub(
+        "", without_controls(_ESCAPED.sub(lambda it: chr(int(it[1] or it[2] or "0", 16)), found))
+    )
+    # A reader, or what is written next, may drop or hide what parts the characters of a key, which are of ASCII.
     return found if bare == found or (safe := _without_keys(bare)) == bare else safe
 
 

@@ -18,11 +18,11 @@ _LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad"
-    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 """Control characters except tab and line feed, invisible and bidirectional formatting (also the tag
-characters, which can smuggle text past a reader), and lone surrogates, which UTF-8 cannot encode.
+characters, which can smuggle text past a reader), what XML forbids, and lone surrogates, which UTF-8 cannot encode.
 The zero-width joiners stay: several scripts need them."""
 
 _COMMAND = re.compile(r"(?<!\w):(?=:[A-Za-z])|#(?=#\w*\[)|(?<!\S)([-+~^])(?=\1\1 )")

@@ -142,7 +142,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
         return factory(**values)
     except RecommenderError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise RecommenderError(
             with_traceback(f"{shown(spec)!r} cannot be built:", error)
         ) from error

@@ -34,7 +34,7 @@ def export_answers(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.errors import CacheError
 
     with closing(_open(given)) as cache:
-        if (cache.directory / "answers").resolve() in given.file.resolve().parents:
+        if (cache.directory / "answers").resolve() in Path(os.path.realpath(given.file)).parents:
             raise CacheError(f"{str(given.file)!r} lies in the cache itself; name a file elsewhere")
         if os.path.isfile(given.file):
             with suppress(OSError), given.file.open("rb") as old:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.calls.subject import Subject
 
 CHARACTERS = 4
-"""Characters of English per token, by the rule of thumb of OpenAI's help pages; titles in other scripts have fewer."""
+"""Characters of English per token, by the rule of thumb of OpenAI's help pages. A character outside ASCII takes at most
+as many tokens as UTF-8 has bytes for it, since byte-level tokenizers split no further.
+"""
 
 PER_MESSAGE = 4
 """Approximate number of tokens that a chat format adds to each message."""
@@ -27,9 +29,14 @@ PER_IMAGE = 765
 def estimated(prompt: Prompt) -> int:
     """The tokens of `prompt`, estimated from its characters and images."""
     return sum(
-        PER_MESSAGE + math.ceil(len(message.content) / CHARACTERS) + PER_IMAGE * len(message.images)
+        PER_MESSAGE + _of_text(message.content) + PER_IMAGE * len(message.images)
         for message in prompt.messages
     )
+
+
+def _of_text(text: str) -> int:
+    plain = len(text.encode("ascii", "ignore"))
+    return math.ceil(plain / CHARACTERS) + len(text.encode("utf-8", "surrogatepass")) - plain
 
 
 def is_thrifty(call: Call, answer: Answer) -> bool:
@@ -76,6 +83,6 @@ def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[in
     """
     prompt, _ = prompt_tokens(subject, call)
     limit, text = most_output(call), (answer or {}).get("text")
-    written = math.ceil(len(text) / CHARACTERS) if call.prompt and isinstance(text, str) else 0
+    written = _of_text(text) if call.prompt and isinstance(text, str) else 0
     known = call.prompt is not None and limit is not None
     return prompt, max(limit or 0, written), known

@@ -98,7 +98,7 @@ def with_pictures(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]
     }
 
 
-_ID = re.compile(r'"item_id"\s*:\s*"([^"]+)"')
+_ID = re.compile(r'"item_id"\s*:\s*(?:"([^"\\]+)")?')
 
 
 def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:

@@ -41,7 +41,8 @@ def records(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of a file, one a line, with the numbers of the lines.
 
-    `parse` raises ValueError for an invalid line. One whose `key` is not `wanted` is not parsed.
+    `parse` raises ValueError for an invalid line. One is not parsed whose values of `key`, all in plain sight, are
+    not `wanted`.
 
     Raises:
         DataError: If the file is damaged, or a line is too long or not a record; the text names the file and the line.
@@ -61,8 +62,9 @@ def records(
                 line = packed.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as problem:
                 raise DataError(f"{where}: this is not UTF-8 ({problem})") from problem
-            named = key.search(line) if key else None
-            if not line.strip() or (named and named[1] not in wanted):
+            named = [*key.finditer(line)] if key else []
+            others = all(each.lastindex and each[each.lastindex] not in wanted for each in named)
+            if not line.strip() or (named and others):
                 continue
             try:
                 record = parse(line)
@@ -90,7 +92,9 @@ def read(
     key = None
     if wanted is not None and item is not None and not each:
         fields = "|".join(map(re.escape, item.aliases or (item.name,)))
-        key = re.compile(rf"""["'](?:{fields})["']\s*:\s*u?["']?([^"',}}]+)""", re.IGNORECASE)
+        # An id with an escape is decoded before it is compared: such a line is parsed.
+        value = r"""u?"([^"\\]*)"|u?'([^'\\]*)'|(\d+)"""
+        key = re.compile(rf"""["'](?:{fields})["']\s*:\s*(?:(?:{value})\s*[,}}])?""", re.IGNORECASE)
     cells: list[list[Any]] = []
     numbers: list[int] = []
     for number, record in records(path, key=key, wanted=wanted or ()):

@@ -40,21 +40,41 @@ def never_ended(path: Path) -> bool:
     return False
 
 
-def begin_record(config: pytest.Config) -> None:
-    """Put a record that no gate passes where that of this run will be.
+@contextmanager
+def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[None]:
+    """Put a record that no gate passes where that of this run will be; if the run is refused inside, or with
+    `put_back`, what was there comes back.
 
     Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
     """
     settings, path = config.stash[SETTINGS], config.stash[SETTINGS].json
-    if path is None or settings.plan or not is_replaced(path):
+    writes = getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0"
+    if path is None or settings.plan or not writes or not is_replaced(path):
+        yield
         return
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(
         settings, version("pytest-recsys-mt"), config.stash[STARTED], incomplete=[NOT_ENDED]
     )
-    with suppress(OSError):  # a full disk, which the end of the run says
-        begun.write(config.invocation_params.dir / path)
+    place = config.invocation_params.dir / path
+    before = place.read_bytes() if place.is_file() else None
+    try:
+        begun.write(place)
+    except OSError as error:
+        raise pytest.UsageError(
+            f"--recsys-json={str(path)!r} cannot be written: {error.strerror or error}; free some space, or name another place"
+        ) from error
+    try:
+        yield
+    except pytest.UsageError:
+        put_back = True
+        raise
+    finally:
+        if put_back and before is not None:
+            place.write_bytes(before)
+        elif put_back:
+            place.unlink(missing_ok=True)
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

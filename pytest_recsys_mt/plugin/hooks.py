@@ -34,7 +34,7 @@ from pytest_recsys_mt.plugin.collection import (
     named_twice,
     parametrize_transformations,
 )
-from pytest_recsys_mt.plugin.ending import begin_record, conclude, never_ended, report_end
+from pytest_recsys_mt.plugin.ending import begun_record, conclude, never_ended, report_end
 from pytest_recsys_mt.plugin.fixtures import (  # noqa: F401 - pytest finds them here
     recommender,
     recsys,
@@ -233,12 +233,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     config.stash[SHOWING].begin()
     try:
-        check_used(run_of(config), session.items)
+        with begun_record(config):
+            check_used(run_of(config), session.items)
     except pytest.UsageError as error:
         _refuse(config, session.items, str(error))
-        return
-    if getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0":
-        begin_record(config)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
@@ -354,7 +352,7 @@ def pytest_runtest_makereport(
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
     if RUNNING_TEST in item.stash or asks(item):
-        for name in ("longrepr", "sections", "user_properties"):
+        for name in {"longrepr", "sections", "user_properties", "wasxfail"} & vars(report).keys():
             setattr(report, name, safe(getattr(report, name)))
     settled = (report.when != "call" and report.passed) or report.when == "teardown"
     if settled or item.config.stash[SETTINGS].plan:  # which reports no test

@@ -63,7 +63,9 @@ class Interruptions:
         if self._told == 1:
             raise KeyboardInterrupt
         if self._told > 2 and not self._worker:
-            self.give_back()
+            signal.signal(
+                number, signal.SIG_DFL
+            )  # what was there before would only raise in code that goes on
             signal.raise_signal(number)
 
 

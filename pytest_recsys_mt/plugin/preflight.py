@@ -70,7 +70,10 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
         except RecsysError as error:
             raise pytest.UsageError(f"recsys_executor={settings.executor}: {error}") from error
     if any(_is_typed(config, name) for name in NAMED):
-        check_named(config, settings)
+        from pytest_recsys_mt.plugin.ending import begun_record
+
+        with begun_record(config, put_back=True):
+            check_named(config, settings)
     return baselines
 
 
@@ -109,7 +112,7 @@ def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
         return "that is an option"
     if path.suffix == ".toml":
         return "that is the name of a policy or of another file of settings"
-    if str(RUNS) in str(path.resolve().parent):
+    if str(RUNS) in os.path.dirname(os.path.realpath(path)):
         return "it would be one of the kept runs' own files"
     if not is_replaced(path):
         return "" if os.access(path, os.W_OK) else "it cannot be written to"

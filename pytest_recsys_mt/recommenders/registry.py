@@ -231,7 +231,7 @@ def _load_built_in(name: str) -> Any:
 def _load_entry_point(point: metadata.EntryPoint) -> Any:
     try:
         return point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         text = (
             f"the recommender {point.name!r} of the entry point {point.value!r} cannot be loaded:"
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_recsys_mt.files import appended_to
+from pytest_recsys_mt.sanitize import one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -74,7 +75,7 @@ def pull_request_of(environment: Mapping[str, str]) -> PullRequest | None:
     try:
         event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
         number = int(event["pull_request"]["number"])
-        commit = str(event["pull_request"]["head"]["sha"])[:12]
+        commit = one_line(str(event["pull_request"]["head"]["sha"]))[:12]
         repository = environment["GITHUB_REPOSITORY"]
     except (KeyError, TypeError, ValueError, OSError):
         return None

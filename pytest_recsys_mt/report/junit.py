@@ -16,6 +16,7 @@ from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, sta
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
+from pytest_recsys_mt.sanitize import clean
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -130,6 +131,7 @@ def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
     name = ".".join(filter(None, [prefix, GATE[0]]))
     case = ElementTree.SubElement(suite, "testcase", classname=name, name=GATE[1], time="0.000")
     failed = gate["status"] != "passed"
+    gate = clean(gate)  # its reasons quote the policy
     if failed:
         failure = ElementTree.SubElement(case, "failure", message=gate["sentence"])
         failure.text = "\n".join(gate["reasons"])

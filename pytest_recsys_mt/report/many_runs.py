@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +23,9 @@ def view_of(records: Sequence[Path], folder: Path) -> str:
         DataError, PolicyError: If there are none, one is given twice or cannot be read, or they share no test.
     """
     twice = [
-        path for path in records if sum(path.resolve() == each.resolve() for each in records) > 1
+        path
+        for path in records
+        if [*map(os.path.realpath, records)].count(os.path.realpath(path)) > 1
     ]
     if twice:
         raise DataError(f"{str(twice[0])!r} is given twice; a view takes each record once")

@@ -55,7 +55,7 @@ def require_output(output: Path | None, endings: Collection[str], records: Seque
         raise DataError(
             f"{str(output)!r} has no known ending; give -o a file that ends in {', '.join(endings)}"
         )
-    if output is not None and output.resolve() in (path.resolve() for path in records):
+    if output is not None and os.path.realpath(output) in map(os.path.realpath, records):
         raise DataError(f"{str(output)!r} is a record; name another file with -o")
     if output is not None and output.suffix in (".html", ".htm") and os.path.isfile(output):
         with output.open("rb") as stream:

@@ -29,6 +29,8 @@ MOST = 5
 """Users, and groups of users, that are shown."""
 TITLES = 5
 """Items of a list that are shown."""
+LONGEST = 200
+"""Characters of a title that are shown."""
 NO_GROUPS = (
     "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 )
@@ -262,7 +264,7 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
         for when, titles in (alike or {"then": lists[0], "now": lists[1]}).items():
             if titles:
                 more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
-                yield f"  {when}, to {of}: {one_line('; '.join(titles[:TITLES]))}{more}"
+                yield f"  {when}, to {of}: {one_line('; '.join(each[:LONGEST] for each in titles[:TITLES]))}{more}"
 
 
 def _changed(row: Row, user: str) -> Sequence[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,22 @@ def test_the_catalogue_of_a_table_s_own_name_comes_first(tmp_path: Path) -> None
     own, other = "id,title\nx,Own (1999)\n", "id,title\nx,Other\n"
     write(tmp_path, {"t.csv": "user,item\na,x\n", "t.items.csv": own, "items.csv": other})
     assert load(tmp_path / "t.csv").items["x"].label == "Own (1999)"
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_catalogue_of_json_lines_knows_every_id(tmp_path: Path, raw: bool) -> None:
+    ids = ["o'neil", 'say"x', "a\\b", "a,b", "tab\tx", "é}", "plain", "17", "z\u200bz"]
+    write = lambda rows: "".join(json.dumps(row, ensure_ascii=not raw) + "\n" for row in rows)
+    table = tmp_path / "r.jsonl"
+    table.write_text(write({"user": f"u{n}", "item": each} for n, each in enumerate(ids)))
+    # What a record says of others, and other products, hide none.
+    rows = [
+        {"like": {"item": "other"}, "item": each, "title": f"T {n}"} for n, each in enumerate(ids)
+    ]
+    (tmp_path / "r.items.jsonl").write_text(write([{"item": "other", "title": "?"}, *rows]))
+    found = load(table)
+    assert {found.items[each].title for each in ids} == {f"T {n}" for n in range(len(ids))}
+    assert "other" not in found.items
 
 
 def test_parquet_takes_typed_columns(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
 ) -> None:
     taken, ended = Interruptions(worker=worker), list[int]()
     monkeypatch.setattr(signal, "raise_signal", ended.append)
+    set_to = dict[int, object]()
+    monkeypatch.setattr(signal, "signal", set_to.__setitem__)
     # Pressed thrice within a moment is pressed once.
     moments = [0.0, 0.5, 1.0, 10.0, 10.5, 20.0]
     clock = SimpleNamespace(monotonic=lambda: moments.pop(0))
@@ -48,6 +50,8 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
     assert ended == []
     taken._take(signal.SIGINT, None)
     assert ended == [signal.SIGINT] * (not worker)
+    # Python's own handler would raise in code that catches all and goes on.
+    assert set_to == ({} if worker else {signal.SIGINT: signal.SIG_DFL})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
@@ -102,6 +106,12 @@ LEAVES = """
 import os
 
 class Leaves:
+    def __init__(self):
+        if os.path.exists("leaves at once"):
+            os._exit(0)
+        if os.path.exists("exits"):
+            raise SystemExit(0)
+
     def recommend(self, requests):
         if not os.path.exists("stays"):
             os._exit(0)
@@ -125,6 +135,17 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
     _, output = project.run_here(pytester, model="leaves.py:Leaves")
     assert "the run before that was to write this record never ended" in output
     assert project.found()["gate"]["incomplete"] == []
+
+    (tmp_path / "exits").touch()
+    passed = project.record.read_bytes()
+    code, output = project.run_here(pytester, model="leaves.py:Leaves")
+    assert (code, project.record.read_bytes()) == (4, passed), "of a run that was refused"
+    assert "'leaves.py:Leaves' cannot be built: SystemExit: 0" in output
+    (tmp_path / "leaves at once").touch()
+    assert project.run(model="leaves.py:Leaves")[0] == 0
+    assert project.found()["gate"]["status"] == "failed"
+    (tmp_path / "leaves at once").unlink()
+    (tmp_path / "exits").unlink()
 
     project.record.unlink()
     (tmp_path / "stays").unlink()

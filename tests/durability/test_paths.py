@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 from pytest_recsys_mt import files
 from pytest_recsys_mt.calls.cache_files import lines_of
+from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import CacheError, DataError
 from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.baseline import record_in
@@ -59,6 +61,37 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="'/dev/full' cannot be written: No space left"):
         put(Path("/dev/full"), "x" * 100_000)
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_a_link_to_itself_is_one_line(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("loop", "loop.html", "loop.json"):
+        (pytester.path / name).symlink_to(name)
+    for option in ("--recsys-json=loop.json", "--recsys-html=loop.html"):
+        run = pytester.runpytest_inprocess(*RUN, option, "--recsys-keep=no")
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.stderr.fnmatch_lines([f"ERROR: {option.replace('=', '=*loop')[:-9]}*symbolic links*"])
+    (pytester.path / "r.json").write_text("{}")
+    for command in ("report r.json -o loop.html", "compare r.json r.json -o loop.html"):
+        assert main(command.split()) == 2, command
+        assert capsys.readouterr().err.startswith("recsys-mt: ")
+
+
+def test_a_record_that_cannot_be_begun_is_known_before_a_call(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pytester.path / "r.json").write_text('{"schema": "recsys-mt/2", "of": "an earlier run"}')
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pytest_recsys_mt.report.record.Record.write", full)
+    run = pytester.runpytest_inprocess(*RUN, "--recsys-json=r.json", "--recsys-keep=no")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(
+        ["ERROR: --recsys-json='r.json' cannot be written: No space left*another place"]
+    )
 
 
 def test_what_the_shell_sends_to_a_file_stays_in_order(tmp_path: Path) -> None:

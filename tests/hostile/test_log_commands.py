@@ -40,6 +40,9 @@ def test_raising(recsys):
     print(COMMANDS)
     raise ValueError(COMMANDS)
 
+def test_expected_to_fail(recsys):
+    pytest.xfail(COMMANDS)
+
 def test_plain_failure(recsys):
     pytest.fail(COMMANDS, pytrace=False)
 
@@ -128,6 +131,14 @@ def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_code_of_users(model: str, options: list[str], tmp_path: Path) -> None:
     (tmp_path / "test_own.py").write_text(TEST)
+    known = (
+        json.dumps(f"{COMMANDS}\ufffe", ensure_ascii=False)
+        .replace("\\u001b", "")
+        .replace("\\u0007", "")
+    )
+    (tmp_path / "recsys.toml").write_text(
+        f"[[known]]\nrelation = 'of_nobody'\nuntil = 2099-01-01\nreason = {known}\n"
+    )
     command = [
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_own.py", f"--recsys-model=test_own.py:{model}",
         "--recsys-users=10", "--recsys-json=record.json", "--junitxml=junit.xml", *options,

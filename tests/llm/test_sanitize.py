@@ -34,6 +34,7 @@ from pytest_recsys_mt.sanitize import one_line, sanitize
         ("tests/test_shop.py::test_a[x::y]", "tests/test_shop.py::test_a[x::y]"),
         ("He\u202eat\u2066", "Heat"),
         ("He\ud800at", "Heat"),
+        ("He\ufffeat\uffff", "Heat"),  # which no XML may hold
         ("H\U000e0041eat", "Heat"),
         ("a\r\nb\rc\u2028d\x0be\x85f", "a\nb\nc\nd\ne\nf"),
         ("tab\tstays, नमस्ते and क्‍ष too", "tab\tstays, नमस्ते and क्‍ष too"),

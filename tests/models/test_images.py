@@ -16,7 +16,7 @@ need("PIL")
 from PIL import Image, ImageDraw
 
 from pytest_recsys_mt.calls.subject import TextSubject, subject
-from pytest_recsys_mt.calls.tokens import estimated
+from pytest_recsys_mt.calls.tokens import PER_MESSAGE, estimated
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
 from tests.models.faults import FaultServer, Reply, completion
@@ -76,6 +76,14 @@ def test_keys_tell_images_apart_and_hold_no_image(faulty: FaultServer) -> None:
 
 def test_images_count_as_tokens() -> None:
     assert estimated(shown(drawn("red"))) > estimated(shown()) + 100
+
+
+def test_no_script_takes_more_tokens_than_estimated() -> None:
+    # A tokenizer of bytes takes one token of each, as for hieroglyphs; of English about four a token.
+    titles = "𓀀𓁐𓂀 " * 20
+    prompt = Prompt((Message("user", titles),))
+    assert estimated(prompt) >= len(titles.encode()) - titles.count(" ")
+    assert estimated(Prompt((Message("user", "Toy Story "),))) == PER_MESSAGE + 3
 
 
 MODELS = """

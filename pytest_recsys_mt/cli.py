@@ -370,8 +370,9 @@ def _report(given: argparse.Namespace) -> None:
     beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
     output: Path = given.output or beside
     require_output(output, (".html", ".htm"), [path])
+    document = read_record(path)
     try:
-        text = render(read_record(path))
+        text = render(document)
     except DataError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
     put_out(text, output, "report")

@@ -73,6 +73,7 @@ def test_a_link_to_itself_is_one_line(
         assert run.ret == pytest.ExitCode.USAGE_ERROR
         run.stderr.fnmatch_lines([f"ERROR: {option.replace('=', '=*loop')[:-9]}*symbolic links*"])
     (pytester.path / "r.json").write_text("{}")
+    capsys.readouterr()
     for command in ("report r.json -o loop.html", "compare r.json r.json -o loop.html"):
         assert main(command.split()) == 2, command
         assert capsys.readouterr().err.startswith("recsys-mt: ")

@@ -19,7 +19,7 @@ def lines(
 ) -> Iterator[str]:
     """The report: `change` says whether the bets were on the change of users' values."""
     names = [
-        f"{name}, {document['time']['started'][:10]}" if document.get("time") else name
+        f"{name}, {str(document['time'].get('started'))[:10]}" if document.get("time") else name
         for name, document in nights
     ]
     what = "the change of the same users" if change else "users not seen on an earlier night"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -156,14 +157,15 @@ def test_the_catalogue_of_a_table_s_own_name_comes_first(tmp_path: Path) -> None
 @pytest.mark.parametrize("raw", [True, False])
 def test_a_catalogue_of_json_lines_knows_every_id(tmp_path: Path, raw: bool) -> None:
     ids = ["o'neil", 'say"x', "a\\b", "a,b", "tab\tx", "é}", "plain", "17", "z\u200bz"]
-    write = lambda rows: "".join(json.dumps(row, ensure_ascii=not raw) + "\n" for row in rows)
+    line = partial(json.dumps, ensure_ascii=not raw)
     table = tmp_path / "r.jsonl"
-    table.write_text(write({"user": f"u{n}", "item": each} for n, each in enumerate(ids)))
+    table.write_text("\n".join(line({"user": f"u{n}", "item": key}) for n, key in enumerate(ids)))
     # What a record says of others, and other products, hide none.
     rows = [
-        {"like": {"item": "other"}, "item": each, "title": f"T {n}"} for n, each in enumerate(ids)
+        {"like": {"item": "other"}, "item": key, "title": f"T {n}"} for n, key in enumerate(ids)
     ]
-    (tmp_path / "r.items.jsonl").write_text(write([{"item": "other", "title": "?"}, *rows]))
+    listed = map(line, [{"item": "other", "title": "?"}, *rows])
+    (tmp_path / "r.items.jsonl").write_text("\n".join(listed))
     found = load(table)
     assert {found.items[each].title for each in ids} == {f"T {n}" for n in range(len(ids))}
     assert "other" not in found.items

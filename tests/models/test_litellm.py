@@ -17,6 +17,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from pytest_recsys_mt.gate.store import Store
+from tests.extras import need
 from tests.plugin.conftest import record_of
 
 pytestmark = pytest.mark.skipif(
@@ -80,6 +82,7 @@ class Provider(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answered: ClassVar[int]
     asked: ClassVar[int]
+    biased: ClassVar[bool]
     lock: ClassVar[threading.Lock]
 
     def do_POST(self) -> None:
@@ -88,11 +91,13 @@ class Provider(BaseHTTPRequestHandler):
             type(self).asked += 1
             refused = self.asked == 2
             type(self).answered += not refused
-        films = {
+        films = [
             film.encode().decode("unicode_escape")
             for film in re.findall(r"\d+\. ([^\\]+? \(\d{4}\))", text)
-        }
-        ranked = sorted(films, key=lambda film: hashlib.sha256(film.encode()).hexdigest())[:10]
+        ]
+        if not self.biased:
+            films.sort(key=lambda film: hashlib.sha256(film.encode()).hexdigest())
+        ranked = [*dict.fromkeys(films)][:10]
         said = "\n".join(f"{at}. {film}" for at, film in enumerate(ranked, 1))
         make = next(make for name, make in DIALECTS.items() if self.path.rstrip("/").endswith(name))
         error = {"error": {"type": "rate_limit_error", "message": f"slow down, {self.headers}"}}
@@ -113,7 +118,11 @@ class Server(ThreadingHTTPServer):
 
 @pytest.fixture
 def server() -> Iterator[tuple[type[Provider], str]]:
-    handler = type("Handler", (Provider,), {"asked": 0, "answered": 0, "lock": threading.Lock()})
+    handler = type(
+        "Handler",
+        (Provider,),
+        {"asked": 0, "answered": 0, "biased": False, "lock": threading.Lock()},
+    )
     with Server(("127.0.0.1", 0), handler) as made:
         threading.Thread(target=made.serve_forever, daemon=True).start()
         yield handler, f"http://127.0.0.1:{made.server_port}"
@@ -165,6 +174,28 @@ def test_a_run_is_counted_kept_and_replayed(
     assert (status, provider.asked) == (0, asked), said
     for path in filter(Path.is_file, tmp_path.rglob("*")):
         assert not [key for key in KEYS.values() if key.encode() in path.read_bytes()], path
+
+
+def test_workers_reruns_and_the_gate(server: tuple[type[Provider], str], tmp_path: Path) -> None:
+    need("xdist", "pytest_rerunfailures")
+    provider, address = server
+    model = "litellm:anthropic/claude-sonnet-4-5?temperature=0"
+    workers = ("-n", "2", "--reruns=1", "--recsys-keep=baseline")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")  # the root, where runs are kept
+    status, said = run(tmp_path, address, model, *workers)
+    calls = record_of(tmp_path / "record.json")["calls"]
+    assert status == 0, said
+    assert provider.answered == calls["made"] + calls["again"]
+    Store.of(tmp_path).accept()
+    asked, provider.biased = provider.asked, True
+    status, said = run(
+        tmp_path, address, model, *workers, "--recsys-baseline", "--recsys-mode=refresh"
+    )
+    record = record_of(tmp_path / "record.json")
+    assert (status, record["gate"]["status"]) == (1, "failed"), said
+    assert "against litellm:anthropic/claude-sonnet-4-5" in " ".join(said.split())
+    assert "REGRESSED" in said
+    assert provider.asked > asked
 
 
 @pytest.mark.parametrize(

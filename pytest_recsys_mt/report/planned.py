@@ -146,7 +146,7 @@ def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
 def _notes(counts: Sequence[Count]) -> list[str]:
     notes = []
     if any(count.prompt_tokens for count in counts):
-        how = f"are estimated, {CHARACTERS} characters per token"
+        how = f"are estimated, {CHARACTERS} characters per token, outside ASCII a byte"
         if all(count.counted for count in counts):
             how = "are counted by the model's tokenizer"
         elif any(count.calibrated for count in counts):

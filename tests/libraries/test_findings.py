@@ -1,4 +1,4 @@
-"""Each script of examples/findings shows a defect of a library, and docs/findings.md tells of it."""
+"""Each script of examples/findings shows a defect of a library, and docs/measured/findings.md tells of it."""
 
 import ast
 import os
@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "findings"))
 SCRIPTS = sorted((ROOT / "examples" / "findings").glob("*.py"))
-PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "measured" / "findings.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

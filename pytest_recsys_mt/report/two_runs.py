@@ -84,7 +84,8 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
         parts = [part for each in comparisons for part in _sections(each, *documents, broke)]
         parts.append(_spent(*documents, same=old == new))
         sides = dict.fromkeys(map(_about, (old, new), documents))
-        title = "; ".join([" -> ".join(sides), *notes])
+        ended = [f"{len(broke)} failing now that did not then"] if broke else []
+        title = "; ".join([" -> ".join(sides), *ended, *notes])
     worse = broke or any(each["counts"].get(word) for each in comparisons for word in LOUD)
     status = 2 if any(each["refused"] for each in comparisons) else int(bool(worse))
     return title, parts, status

@@ -152,7 +152,7 @@ def test_as_markdown_and_as_a_page(
     run(0.6)
     assert compare("-o", "c.md") == (1, "comparison written to c.md\n")
     text = Path("c.md").read_text()
-    assert "| promise | change | then | now | worse by [bounds] | margin | users |" in text
+    assert "| promise | change | then | now | worse by &#91;bounds&#93; | margin | users |" in text
     assert (
         "| scale&#95;ratings(2) | REGRESSED |" in text or "| scale_ratings(2) | REGRESSED |" in text
     )

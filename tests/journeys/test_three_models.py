@@ -29,6 +29,8 @@ def test_three_models(journey: Journey) -> None:
     assert not any("answers changed" in reason for reason in record["gate"]["reasons"])
     page = (journey.folder / "models.html").read_text(encoding="utf-8")
     assert all(model in page for model in MODELS)
+    paper = (journey.folder / "paper.html").read_text(encoding="utf-8")
+    assert all(each in paper for each in (*MODELS, "<svg", "WOK-gpt-4"))
 
 
 @pytest.mark.slow

@@ -38,13 +38,15 @@ def sanitize(text: str) -> str:
 
 
 class Safe:
-    """A stream, or pytest's reporter, that sanitizes what it writes: the lines are known only here."""
+    """A stream, or pytest's reporter, that sanitizes what it writes: the lines are known only here. Without one
+    (``-p no:terminal``) nothing is written.
+    """
 
     def __init__(self, writer: Any) -> None:
         self._writer = writer
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._writer, name)
+        found = getattr(self._writer, name, lambda *_, **__: None)
         safe = lambda *texts, **how: found(*map(sanitize, texts), **how)
         return safe if name in ("write", "write_line", "write_sep") else found
 

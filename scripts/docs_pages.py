@@ -122,7 +122,8 @@ def options_page() -> Iterator[str]:
     yield "# Options\n"
     yield (
         "A setting without an option stands in the ini file, as `recsys_core = 5`; for one run, "
-        "`-o recsys_core=5` takes its place.\n"
+        "`-o recsys_core=5` takes its place. Paths are relative to the folder in which pytest starts, also those in the "
+        "ini file.\n"
     )
     yield "| command line | ini file | |\n|---|---|---|"
     for option in OPTIONS:

@@ -23,6 +23,7 @@ from pytest_recsys_mt.adequacy import listening
 from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.sanitize import one_line
 
 BASELINE = "without-a-fault"
@@ -124,7 +125,7 @@ class Runs:
         status = self._pytest("plan", ["--recsys-plan"])
         if not path.is_file():
             raise FaultError(f"pytest made no plan (exit status {status})")
-        planned: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        planned: dict[str, Any] = json.loads(content_of(path, MOST_DATA))
         return planned
 
     def _begin(self) -> None:
@@ -148,9 +149,9 @@ class Runs:
         basis = _digest(self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1]))
         path = self._path(name, "run")
         with contextlib.suppress(OSError, ValueError, KeyError):
-            known = json.loads(path.read_text(encoding="utf-8"))
+            known = json.loads(content_of(path, MOST_DATA))
             if known["basis"] == basis:
-                record = json.loads(self._path(name, "json").read_text(encoding="utf-8"))
+                record = json.loads(content_of(self._path(name, "json"), MOST_DATA))
                 return Run(record, known["outcomes"], known["seconds"], "", kept=True)
         path.unlink(missing_ok=True)
         further = ["-o", f"recsys_fault={dose.spec}"]
@@ -180,8 +181,8 @@ class Runs:
         )
         found = None
         if record.is_file() and status != USAGE:
-            found = json.loads(record.read_text(encoding="utf-8"))
-        ended = json.loads(outcomes.read_text(encoding="utf-8")) if outcomes.is_file() else {}
+            found = json.loads(content_of(record, MOST_DATA))
+        ended = json.loads(content_of(outcomes, MOST_DATA)) if outcomes.is_file() else {}
         return Run(found, ended, time.monotonic() - begun, one_line(said))
 
     def _pytest(self, name: str, further: Sequence[str], **streams: Any) -> int:

@@ -112,6 +112,9 @@ class AnswerCache:
                     f"or move the folder away, or name another one with --recsys-cache"
                 ) from error
 
+        else:
+            self._inode = self._database.stat().st_ino
+
     def get(self, key: str) -> Answer | None:
         """The answer stored under `key`, or None if there is no answer that can be trusted."""
         return self.answers([key]).get(key)
@@ -148,6 +151,8 @@ class AnswerCache:
         if self._rows is None:
             raise CacheError(self.unwritable)
         try:
+            if not self._database.exists() or self._database.stat().st_ino != self._inode:
+                raise OSError("it was removed or replaced while this run goes on")
             yield self._rows
         except FAULTS as error:
             broken = self._broken("written", error)

@@ -106,6 +106,8 @@ def _zip_member(path: Path) -> IO[bytes]:
             f"{str(path)!r} holds {len(members)} files ({names}) where one is needed; unpack it and give "
             f"the path of the folder"
         )
+    if reason := _unsafe(members[0], LIMITS):
+        raise DataError(f"archive {str(path)!r}, member {members[0].filename!r}: {reason}")
     return archive.open(members[0])
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict
+from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict
 from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.redaction import redact
@@ -176,7 +176,7 @@ class RunningTest:
             pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
         except NotApplicable as reason:
             self._fail_for(self._broken())
-            self.reason = one_line(str(reason)) or "no reason given"
+            self.reason = one_line(str(reason)[:LONGEST]) or "no reason given"
             raise DoesNotApply(self.reason) from None
         except LimitReachedError as limit:
             # The test asked for single answers: there is nothing to judge, and nothing failed.

@@ -6,6 +6,9 @@ import os
 
 import pytest
 
+LONGEST = 1000
+"""Characters of a reason that are told."""
+
 
 class SkippedByVerdict(pytest.skip.Exception):  # type: ignore[name-defined,misc]
     """The test ended because of a verdict that may skip."""

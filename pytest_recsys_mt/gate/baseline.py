@@ -66,7 +66,7 @@ def document_in(path: Path) -> dict[str, Any]:
         found = decoded(path)
     except OSError as error:
         remedy = kept or f"make one with --recsys-json={path!s}"
-        if path.is_dir():
+        if path.is_dir() and not kept:
             remedy = f"name the records in it, such as {path!s}/*.json"
         raise PolicyError(f"it cannot be read: {error.strerror or error}; {remedy}") from error
     except (ValueError, RecursionError):

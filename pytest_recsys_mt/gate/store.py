@@ -95,7 +95,8 @@ class Store:
         found = self._kept(known[-1] if number is None else number, self._marked())
         if not found.head:
             raise PolicyError(
-                f"run {found.number} is damaged; remove its folder {str(found.record.parent)!r}"
+                f"run {found.number} is damaged, or kept by another version: install that, or remove the folder "
+                f"{str(found.record.parent)!r}"
             )
         return found
 

@@ -12,17 +12,8 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.files import MOST_TEXT, is_replaced
+from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.reports import Reported
-from pytest_recsys_mt.plugin.state import (
-    AGAIN,
-    AGAIN_KEY,
-    BASELINE,
-    LEFT_OUT,
-    PROBLEMS,
-    RECORD,
-    SETTINGS,
-    STARTED,
-)
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
@@ -47,7 +38,7 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
 
     Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
     """
-    settings, path = config.stash[SETTINGS], config.stash[SETTINGS].json
+    settings, path = config.stash[state.SETTINGS], config.stash[state.SETTINGS].json
     writes = getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0"
     if path is None or settings.plan or not writes or not is_replaced(path):
         yield
@@ -55,7 +46,7 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
     from pytest_recsys_mt.report.record import Record
 
     begun = Record(
-        settings, version("pytest-recsys-mt"), config.stash[STARTED], incomplete=[NOT_ENDED]
+        settings, version("pytest-recsys-mt"), config.stash[state.STARTED], incomplete=[NOT_ENDED]
     )
     place = config.invocation_params.dir / path
     before = place.read_bytes() if place.is_file() else None
@@ -80,12 +71,11 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
 def conclude(session: pytest.Session, reported: Reported) -> None:
     """Write the record and the other reports, if the run asked a recommender."""
     config = session.config
-    option = config.option
     collected = reported.collected(session)
-    settings = config.stash[SETTINGS]
-    if settings.list or settings.plan or option.collectonly or option.setuponly or option.setupplan:
+    settings = config.stash[state.SETTINGS]
+    if settings.list or settings.plan or state.runs_nothing(config):
         return
-    if config.stash[PROBLEMS]:
+    if config.stash[state.PROBLEMS]:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR
     if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
@@ -95,7 +85,7 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         return
     from pytest_recsys_mt.report import finish, lost, missing, results_of
 
-    results, again = results_of(reported.tests), config.stash[AGAIN]
+    results, again = results_of(reported.tests), config.stash[state.AGAIN]
     wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
     if not judged and not wanting and not _asked_for(config):
         begun = config.invocation_params.dir / (settings.json or "")
@@ -104,16 +94,16 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         ):  # an option of the ini file writes a record only where something was judged
             begun.unlink()
         return
-    record = config.stash[RECORD] = finish(
+    record = config.stash[state.RECORD] = finish(
         config,
         settings,
         carrying,
         results,
-        config.stash[STARTED],
-        config.stash[BASELINE],
+        config.stash[state.STARTED],
+        config.stash[state.BASELINE],
         [*missing(session, reported.uncollected), *wanting],
         again,
-        config.stash.get(LEFT_OUT, 0),
+        config.stash.get(state.LEFT_OUT, 0),
     )
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
     if not passed and session.exitstatus in (
@@ -148,9 +138,9 @@ def report_end(session: pytest.Session, run: Run) -> None:
     if not any(found.values()):
         return
     if hasattr(config, "workerinput"):
-        config.workeroutput[AGAIN_KEY] = found  # type: ignore[attr-defined]
+        config.workeroutput[state.AGAIN_KEY] = found  # type: ignore[attr-defined]
     else:
-        config.stash[AGAIN].append(found)
+        config.stash[state.AGAIN].append(found)
 
 
 @contextmanager

@@ -19,10 +19,11 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import prompt_texts
-from pytest_recsys_mt.engine.skips import DoesNotApply, SkippedByVerdict, show_at_test
+from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.files import RUNS
 from pytest_recsys_mt.metamorphic import MARK
+from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.collection import (
     QUICK,
     THOROUGH,
@@ -55,32 +56,6 @@ from pytest_recsys_mt.plugin.misspelt import (
 )
 from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import add_options, settings_of
-from pytest_recsys_mt.plugin.state import (
-    AGAIN,
-    AGAIN_KEY,
-    BASELINE,
-    EARLIER,
-    INTERRUPTIONS,
-    LEFT_OUT,
-    LEFT_OUT_KEY,
-    PROBLEMS,
-    PROBLEMS_KEY,
-    PROGRESS,
-    RECORD,
-    REPORTED,
-    RUN,
-    RUN_NAMES,
-    RUNNING_TEST,
-    SETTINGS,
-    SHOWING,
-    SMALLEST,
-    STARTED,
-    UNENDED,
-    asks_now,
-    is_shipped,
-    run_of,
-    running_test_of,
-)
 from pytest_recsys_mt.sanitize import Safe, one_line
 
 MARKS = (
@@ -131,73 +106,73 @@ def pytest_configure(config: pytest.Config) -> None:
     check_environment()
     settings = settings_of(config)
     prompt_texts.use(settings.prompts)
-    config.stash[SETTINGS] = settings
-    config.stash[STARTED] = time.time()
-    config.stash[PROBLEMS] = []
-    config.stash[RUN_NAMES] = set()
-    config.stash[AGAIN] = []
+    config.stash[state.SETTINGS] = settings
+    config.stash[state.STARTED] = time.time()
+    config.stash[state.PROBLEMS] = []
+    config.stash[state.RUN_NAMES] = set()
+    config.stash[state.AGAIN] = []
     from pytest_recsys_mt.calls.progress import Progress
     from pytest_recsys_mt.plugin.showing import Showing
 
-    config.stash[PROGRESS] = Progress()
-    config.stash[SHOWING] = Showing(config, config.stash[PROGRESS])
-    config.pluginmanager.register(config.stash[SHOWING], "recsys_mt_showing")
+    config.stash[state.PROGRESS] = Progress()
+    config.stash[state.SHOWING] = Showing(config, config.stash[state.PROGRESS])
+    config.pluginmanager.register(config.stash[state.SHOWING], "recsys_mt_showing")
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     from pytest_recsys_mt.plugin.preflight import preflight
 
-    config.stash[BASELINE] = preflight(config, settings)
-    config.stash[UNENDED] = settings.json is not None and never_ended(settings.json)
+    config.stash[state.BASELINE] = preflight(config, settings)
+    config.stash[state.UNENDED] = settings.json is not None and never_ended(settings.json)
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
-        config.pluginmanager.register(Planning(run_of(config)), "recsys_mt_planning")
+        config.pluginmanager.register(Planning(state.run_of(config)), "recsys_mt_planning")
     elif settings.keep != "no" and not settings.fault and os.path.isdir(config.rootpath / RUNS):
         from pytest_recsys_mt.plugin.earlier import Earlier
 
-        config.pluginmanager.register(Earlier(config), EARLIER)
+        config.pluginmanager.register(Earlier(config), state.EARLIER)
     on_worker = hasattr(config, "workerinput")
     if settings.json or settings.html or config.getoption("xmlpath", None):
         from pytest_recsys_mt.plugin.interruptions import Interruptions
 
-        config.stash[INTERRUPTIONS] = Interruptions(worker=on_worker)
-        config.stash[INTERRUPTIONS].take()
+        config.stash[state.INTERRUPTIONS] = Interruptions(worker=on_worker)
+        config.stash[state.INTERRUPTIONS].take()
     if not on_worker:
-        config.stash[REPORTED] = Reported()
-        config.pluginmanager.register(config.stash[REPORTED], "recsys_mt_reported")
+        config.stash[state.REPORTED] = Reported()
+        config.pluginmanager.register(config.stash[state.REPORTED], "recsys_mt_reported")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Release the signals, and say what was said before the run."""
-    if SETTINGS in config.stash:
+    if state.SETTINGS in config.stash:
         prompt_texts.leave()
-    if INTERRUPTIONS in config.stash:
-        config.stash[INTERRUPTIONS].give_back()
+    if state.INTERRUPTIONS in config.stash:
+        config.stash[state.INTERRUPTIONS].give_back()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test per recommender and transformation."""
-    settings = metafunc.config.stash[SETTINGS]
+    settings = metafunc.config.stash[state.SETTINGS]
     if "recsys_model" in metafunc.fixturenames:
         # Session scope orders the tests so that each recommender is fitted once.
         ids = model_ids(settings.models)
         metafunc.parametrize(
             "recsys_model", settings.models, indirect=True, ids=ids, scope="session"
         )
-    metafunc.config.stash[PROBLEMS] += parametrize_transformations(metafunc)
+    metafunc.config.stash[state.PROBLEMS] += parametrize_transformations(metafunc)
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m, so that only what they select counts as left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
-    problems = config.stash[PROBLEMS]
-    settings = config.stash[SETTINGS]
+    problems = config.stash[state.PROBLEMS]
+    settings = config.stash[state.SETTINGS]
     left = [] if settings.list else left_out(items, settings.effort, named_files(config))
     if left:
         config.hook.pytest_deselected(items=left)
-        config.stash[LEFT_OUT] = len(left)
+        config.stash[state.LEFT_OUT] = len(left)
         if hasattr(config, "workerinput"):
-            config.workeroutput[LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
+            config.workeroutput[state.LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
     problems += wrong_marks(config, items)
     if settings.models_given:
         problems += named_twice(items)
@@ -211,7 +186,7 @@ def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> No
     if not hasattr(config, "workerinput"):
         raise pytest.UsageError(problem)
     # A UsageError on a worker would reach the user as an internal error of xdist.
-    config.workeroutput[PROBLEMS_KEY] = problem  # type: ignore[attr-defined]
+    config.workeroutput[state.PROBLEMS_KEY] = problem  # type: ignore[attr-defined]
     items.clear()
 
 
@@ -222,34 +197,34 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     The order matters, as making a recommender may end the process.
     """
     config = session.config
-    stops = config.stash[SETTINGS].list or config.option.collectonly or session.testsfailed
+    stops = config.stash[state.SETTINGS].list or state.runs_nothing(config) or session.testsfailed
     asking = sum(map(asks, session.items))
     if asking and not stops:  # before anything makes the run, which takes the settings as they are
-        config.stash[SETTINGS] = replace(config.stash[SETTINGS], family=asking)
+        config.stash[state.SETTINGS] = replace(config.stash[state.SETTINGS], family=asking)
     say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
     if stops or not asking:
         return
     from pytest_recsys_mt.plugin.preflight import check_used
 
-    config.stash[SHOWING].begin()
+    config.stash[state.SHOWING].begin()
     try:
         with begun_record(config):
-            check_used(run_of(config), session.items)
+            check_used(state.run_of(config), session.items)
     except pytest.UsageError as error:
         _refuse(config, session.items, str(error))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
     """Say before the first call what so few users cannot show."""
-    settings = config.stash[SETTINGS]
+    settings = config.stash[state.SETTINGS]
     if (
         settings.list
         or config.option.collectonly
-        or not any(asks(i) and is_shipped(i) for i in items)
+        or not any(asks(i) and state.is_shipped(i) for i in items)
     ):
         return None
-    users, least = run_of(config).shows
-    if least <= SMALLEST:
+    users, least = state.run_of(config).shows
+    if least <= state.SMALLEST:
         return None
     return (
         f"{users} users are too few for some limits below {least:.2f}: such tests of the suites are left out, unless they "
@@ -260,21 +235,21 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
     """Take from a worker its run, its results at the end, and the errors in the tests."""
-    node.config.stash[RUN_NAMES].add(node.workerinput["testrunuid"])
+    node.config.stash[state.RUN_NAMES].add(node.workerinput["testrunuid"])
     output = getattr(node, "workeroutput", {})
-    if AGAIN_KEY in output:
-        node.config.stash[AGAIN].append(output.pop(AGAIN_KEY))
-    if LEFT_OUT_KEY in output:
-        node.config.stash[LEFT_OUT] = output[LEFT_OUT_KEY]
-    text = output.get(PROBLEMS_KEY)
-    if text is not None and not node.config.stash[PROBLEMS]:
-        node.config.stash[PROBLEMS].append(text)
+    if state.AGAIN_KEY in output:
+        node.config.stash[state.AGAIN].append(output.pop(state.AGAIN_KEY))
+    if state.LEFT_OUT_KEY in output:
+        node.config.stash[state.LEFT_OUT] = output[state.LEFT_OUT_KEY]
+    text = output.get(state.PROBLEMS_KEY)
+    if text is not None and not node.config.stash[state.PROBLEMS]:
+        node.config.stash[state.PROBLEMS].append(text)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """With --recsys-list, list the relations instead of running them."""
-    if not session.config.stash[SETTINGS].list:
+    if not session.config.stash[state.SETTINGS].list:
         return None
     from pytest_recsys_mt.report.relation_list import list_relations
 
@@ -285,13 +260,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Start afresh: plugins may run a failed test again, which forgets the verdicts of the earlier attempt."""
-    run = item.config.stash.get(RUN, None)
-    if RUNNING_TEST in item.stash:
-        del item.stash[RUNNING_TEST]
+    run = item.config.stash.get(state.RUN, None)
+    if state.RUNNING_TEST in item.stash:
+        del item.stash[state.RUNNING_TEST]
     elif run is not None:
         run.roster.begin()
     if run is not None:
-        asks_now(item, run)
+        state.asks_now(item, run)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -300,22 +275,22 @@ def pytest_fixture_setup() -> Generator[None, object, object]:
     try:
         return (yield)
     except NotApplicable as reason:
-        raise DoesNotApply(one_line(str(reason)) or "no reason given") from None
+        raise DoesNotApply(one_line(str(reason)[:LONGEST]) or "no reason given") from None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Give a metamorphic test its answers, and check every test against its verdicts."""
-    running = pyfuncitem.stash.get(RUNNING_TEST, None)
+    running = pyfuncitem.stash.get(state.RUNNING_TEST, None)
     if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
     from pytest_recsys_mt.plugin.ahead import ask_ahead, takes_begun
 
-    settings = pyfuncitem.config.stash[SETTINGS]
+    settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
-        running.ahead = ask_ahead(pyfuncitem, running, run_of(pyfuncitem.config))
+        running.ahead = ask_ahead(pyfuncitem, running, state.run_of(pyfuncitem.config))
     if running.transformation is not None:
         source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
@@ -328,7 +303,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         if running.to_shrink:
             from pytest_recsys_mt.plugin.shrinking import shrink
 
-            with pyfuncitem.config.stash[PROGRESS].doing("looking for the smallest example"):
+            with pyfuncitem.config.stash[state.PROGRESS].doing("looking for the smallest example"):
                 shrink(pyfuncitem, running, settings)
 
 
@@ -351,20 +326,20 @@ def pytest_runtest_makereport(
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
-    if RUNNING_TEST in item.stash or asks(item):
+    if state.RUNNING_TEST in item.stash or asks(item):
         for name in {"longrepr", "sections", "user_properties", "wasxfail"} & vars(report).keys():
             setattr(report, name, safe(getattr(report, name)))
     settled = (report.when != "call" and report.passed) or report.when == "teardown"
-    if settled or item.config.stash[SETTINGS].plan:  # which reports no test
+    if settled or item.config.stash[state.SETTINGS].plan:  # which reports no test
         return report
-    if RUNNING_TEST in item.stash or asks(item):
+    if state.RUNNING_TEST in item.stash or asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.other_reporters import tell
         from pytest_recsys_mt.report.sections import attach
 
-        settings, run = item.config.stash[SETTINGS], item.config.stash.get(RUN, None)
-        running = running_test_of(item)
+        settings, run = item.config.stash[state.SETTINGS], item.config.stash.get(state.RUN, None)
+        running = state.running_test_of(item)
         report.duration += running.beforehand - running.ahead
         again = partial(command, item, settings)
         attach(report, item, running, settings, run, again, partial(explain, running, settings))
@@ -376,18 +351,18 @@ def pytest_runtest_makereport(
 @pytest.hookimpl(optionalhook=True)
 def pytest_json_runtest_metadata(item: pytest.Item, call: pytest.CallInfo[None]) -> dict[str, Any]:
     """Give pytest-json-report the verdicts of a test."""
-    if call.when != "call" or RUNNING_TEST not in item.stash:
+    if call.when != "call" or state.RUNNING_TEST not in item.stash:
         return {}
     from pytest_recsys_mt.report.other_reporters import metadata_of
 
-    return metadata_of(item.stash[RUNNING_TEST].verdicts)
+    return metadata_of(item.stash[state.RUNNING_TEST].verdicts)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Write the record, and add the facts to the JUnit file, when all results are in."""
     config = session.config
-    run, reported = config.stash.get(RUN, None), config.stash.get(REPORTED, None)
+    run, reported = config.stash.get(state.RUN, None), config.stash.get(state.REPORTED, None)
     failure: OSError | None = None
     try:
         if run is not None:
@@ -395,10 +370,10 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
             end_begun(session)
             report_end(session, run)
-        if INTERRUPTIONS in config.stash:  # a Ctrl-C from here on would lose the JUnit file
-            config.stash[INTERRUPTIONS].finish()
+        if state.INTERRUPTIONS in config.stash:  # a Ctrl-C from here on would lose the JUnit file
+            config.stash[state.INTERRUPTIONS].finish()
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        if interrupted and reported is not None and INTERRUPTIONS in config.stash:
+        if interrupted and reported is not None and state.INTERRUPTIONS in config.stash:
             from pytest_recsys_mt.plugin.interruptions import end_workers
 
             end_workers(reported.nodes)
@@ -415,18 +390,18 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             pytest_testnodedown(node, None)
     if run is not None:
         run.close()
-    if config.stash[RUN_NAMES] and not hasattr(config, "workerinput"):
+    if config.stash[state.RUN_NAMES] and not hasattr(config, "workerinput"):
         from pytest_recsys_mt.calls.limits import account
 
-        for name in config.stash[RUN_NAMES]:
-            kept = account(config.stash[SETTINGS].cache, name)
+        for name in config.stash[state.RUN_NAMES]:
+            kept = account(config.stash[state.SETTINGS].cache, name)
             with suppress(OSError):  # no open file may be left
                 for path in kept.parent.glob(f"{kept.stem}*"):
                     path.unlink(missing_ok=True)
     if reported is not None:  # not a worker
-        with config.stash[PROGRESS].doing("writing the reports"):
+        with config.stash[state.PROGRESS].doing("writing the reports"):
             conclude(session, reported)
-    told = RECORD in config.stash and config.stash[RECORD].unwritten
+    told = state.RECORD in config.stash and config.stash[state.RECORD].unwritten
     if failure is not None and not told:
         raise failure
 
@@ -434,21 +409,21 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was found, or the errors in the tests."""
     terminalreporter = Safe(terminalreporter)
-    for problem in config.stash[PROBLEMS]:
+    for problem in config.stash[state.PROBLEMS]:
         terminalreporter.write_line(f"ERROR: {problem}", red=True)
-    record = config.stash.get(RECORD, None)
+    record = config.stash.get(state.RECORD, None)
     if record is not None:
         from pytest_recsys_mt.report.terminal import summarise
 
         summarise(terminalreporter, record)
-        if config.stash[UNENDED]:
+        if config.stash[state.UNENDED]:
             terminalreporter.write_line("the run before that was to write this record never ended")
         if record.written:
             said = f"wrote {', '.join(record.written)}"
             for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
                 terminalreporter.write_line(line)
-    if LEFT_OUT in config.stash:
+    if state.LEFT_OUT in config.stash:
         from pytest_recsys_mt.report.terminal import left_out_of
 
-        for line in left_out_of(config.stash[SETTINGS].effort, config.stash[LEFT_OUT]):
+        for line in left_out_of(config.stash[state.SETTINGS].effort, config.stash[state.LEFT_OUT]):
             terminalreporter.write_line(line)

@@ -20,6 +20,7 @@ from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
 from pytest_recsys_mt.plugin.state import running_test_of
+from pytest_recsys_mt.sanitize import Safe
 
 OWN = "pytest_recsys_mt."
 
@@ -147,7 +148,7 @@ class Planning:
         planned = self.plan.to_make()
         with named("batch", str(path)):
             files = write_batch(path, planned)
-        reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
         count = sum(len(pairs) for pairs in planned.values())
         reporter.write_line(
             f"{count:,} calls written to {', '.join(map(str, files)) or 'no file'}; their content "

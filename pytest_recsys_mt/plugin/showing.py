@@ -92,9 +92,8 @@ class Showing:
 
     def begin(self) -> None:
         """Show the progress from now on."""
-        if self._ticker is not None:
-            return
-        shown = self._shown()
+        silent = self._post is None and not self._config.pluginmanager.hasplugin("terminalreporter")
+        shown = None if silent or self._ticker is not None else self._shown()
         if shown is None:
             return
         self._ticker = Ticker(shown)

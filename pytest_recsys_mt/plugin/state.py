@@ -84,6 +84,12 @@ SMALLEST = 0.05
 _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 
 
+def runs_nothing(config: pytest.Config) -> bool:
+    """Whether options of pytest only show what there is, so that there is nothing to record."""
+    shows = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+    return any(config.getoption(name, False) for name in shows)
+
+
 def is_shipped(item: pytest.Item) -> bool:
     """Whether it is a test of a shipped suite."""
     return item.path.resolve().is_relative_to(_SUITES)

@@ -21,6 +21,7 @@ from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record, lines_of
 from pytest_recsys_mt.report.step_summary import append
+from pytest_recsys_mt.sanitize import Safe
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
@@ -57,7 +58,7 @@ def finish(
         record.add(**{name: report.recsys_mt[name] for name in counted})
     if any(CRASHED in each.failed for result in results.values() for each in result.attempts):
         record.notes.add(DIED)
-    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     junit = config.getoption("xmlpath", None)
     gate = settings.ask_everybody
     add_facts = lambda path: annotate(path, record.document(), config, gate=gate)

@@ -69,6 +69,20 @@ def test_a_damaged_database_gives_no_wrong_answer(tmp_path: Path) -> None:
     assert any(failed for _, failed in outcomes)
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_no_answer_goes_into_a_folder_that_is_gone(tmp_path: Path, replaced: bool) -> None:
+    fill(tmp_path / "c")
+    cache = AnswerCache(tmp_path / "c")
+    (tmp_path / "c").rename(tmp_path / "away")
+    if replaced:
+        fill(tmp_path / "c")
+    (key, answer), *_ = ANSWERS.items()
+    with pytest.raises(CacheError, match="removed or replaced while this run goes on"):
+        cache.put(key, CALLS[0], answer)
+    assert "removed or replaced" in cache.unwritable
+    cache.close()
+
+
 def test_a_database_cut_off_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     database = fill(tmp_path)
     os.truncate(database, database.stat().st_size // 2)

@@ -147,8 +147,11 @@ def test_a_damaged_run_is_named_and_the_others_are_listed(
         assert "run 3 is left out: " in said.err
         assert "remove the folder of this kept run" in said.err
         assert name in said.out + said.err
+    later = json.loads((runs / "4" / "head.json").read_text()) | {"schema": "recsys-mt-run/9"}
+    (runs / "2" / "head.json").write_text(json.dumps(later))
     for number, why in (
         (1, "run 1 is damaged"),
+        (2, "run 2 is damaged, or kept by another version"),
         (3, "it cannot be read"),
         (9, "there is no run 9"),
     ):

@@ -202,6 +202,21 @@ def test_an_interruption_while_workers_are_awaited_loses_no_junit_file(
     assert "recsys-mt" in (losing.path / "junit.xml").read_text()
 
 
+def test_without_a_terminal_all_is_judged_and_recorded(losing: pytest.Pytester) -> None:
+    options = ("--recsys-model=toys:Faithful", "-p", "no:terminal", "--recsys-json=record.json")
+    result = losing.runpytest_subprocess(*options)
+    assert (result.ret, result.stdout.str()) == (0, "")
+    record = record_of(losing.path / "record.json")
+    assert {row["status"] for row in record["results"]} == {"holds"}
+    # Nor has anybody who only looks a record of it.
+    before = (losing.path / "record.json").read_bytes()
+    for look in ("--fixtures", "--fixtures-per-test", "--setup-plan", "--setup-only", "--co"):
+        losing.runpytest_inprocess(
+            "--recsys-model=toys:Faithful", "--recsys-json=record.json", look
+        )
+        assert (losing.path / "record.json").read_bytes() == before, look
+
+
 def test_many_are_counted_and_the_first_are_named(losing: pytest.Pytester) -> None:
     losing.makepyfile(
         test_it="""

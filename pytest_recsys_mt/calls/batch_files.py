@@ -106,7 +106,7 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise CacheError(
                 f"{path}:{number}: this call was altered or damaged; write the batch again with "
-                f"--recsys-plan recsys_batch, which gives unanswered calls the same ids"
+                f"--recsys-plan -o recsys_batch=FILE, which gives unanswered calls the same ids"
             ) from None
         calls[key] = call
     return calls

@@ -63,9 +63,8 @@ class Interruptions:
         if self._told == 1:
             raise KeyboardInterrupt
         if self._told > 2 and not self._worker:
-            signal.signal(
-                number, signal.SIG_DFL
-            )  # what was there before would only raise in code that goes on
+            # What was there before would only raise, and code may catch all and go on.
+            signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
 
 

@@ -103,7 +103,7 @@ def records(paths: Sequence[Path], *, skip: bool = False) -> list[tuple[str, Doc
     found = [*read_all(paths, _night_in, skip=skip)]
     if not found:
         raise PolicyError("no kept run can be read")
-    return sorted(found, key=lambda each: str(_fact(each[1], "time", "started")))
+    return sorted(found, key=lambda each: str(fact(each[1], "time", "started")))
 
 
 def _night_in(path: Path) -> Document:
@@ -167,7 +167,7 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
     """The verdicts that can be monitored; a verdict whose terms changed begins anew."""
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
-        asked = _fact(document, "calls", "made") != 0
+        asked = fact(document, "calls", "made") != 0
         for key, row in _keyed(document["results"]):
             terms, margin = _terms(document, row), row.get("margin")
             series = found.get(key)
@@ -193,7 +193,7 @@ def can_be_monitored(row: Row) -> bool:
     )
 
 
-def _fact(document: Document, part: str, name: str) -> object:
+def fact(document: Document, part: str, name: str) -> object:
     """A fact of a record that comparisons do not need and that is therefore unchecked."""
     facts = document.get(part)
     return facts.get(name) if isinstance(facts, dict) else None

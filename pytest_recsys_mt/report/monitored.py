@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored
+from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored, fact
 from pytest_recsys_mt.sanitize import one_line
 
 WIDTH = 80
@@ -18,9 +18,9 @@ def lines(
     nights: Sequence[tuple[str, Document]], findings: Sequence[Finding], alpha: float, change: bool
 ) -> Iterator[str]:
     """The report: `change` says whether the bets were on the change of users' values."""
+    days = [str(fact(document, "time", "started") or "")[:10] for _, document in nights]
     names = [
-        f"{name}, {str(document['time'].get('started'))[:10]}" if document.get("time") else name
-        for name, document in nights
+        ", ".join(filter(None, each)) for each in zip((n for n, _ in nights), days, strict=True)
     ]
     what = "the change of the same users" if change else "users not seen on an earlier night"
     yield from _wrapped(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -468,6 +469,13 @@ def test_a_packed_table_is_read_and_a_cut_off_one_named(tmp_path: Path, form: st
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(DataError, match="damaged or cut off"):
         load(path)
+
+
+def test_the_member_of_a_packed_table_stays_in_its_folder(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("../../t.csv", "user,item\na,x\n")
+    with pytest.raises(DataError, match="its path leaves the folder"):
+        load(tmp_path / "t.zip")
 
 
 WRITTEN = [

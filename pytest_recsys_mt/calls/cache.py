@@ -18,18 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import canonical, key_of
-from pytest_recsys_mt.calls.database import (
-    FAULTS,
-    Database,
-    JSONTextDisk,
-    Reader,
-    RefusedError,
-    as_read,
-    sound_key,
-    sound_value,
-)
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.files import require_own, require_private
 from pytest_recsys_mt.requests import MOST_TOKENS, Usage
@@ -66,7 +57,7 @@ class AnswerCache:
         self.refused = 0
         self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
         self._database = directory / "answers" / "cache.db"
-        self._reader = Reader(self._database)
+        self._reader = database.Reader(self._database)
         self._rows: Any = None
         try:
             if write:
@@ -86,9 +77,9 @@ class AnswerCache:
 
     def _open(self) -> None:
         try:
-            self._rows = Database(
+            self._rows = database.Database(
                 str(self._database.parent),
-                disk=JSONTextDisk,
+                disk=database.JSONTextDisk,
                 eviction_policy="none",
                 cull_limit=0,
                 size_limit=2**62,
@@ -127,10 +118,10 @@ class AnswerCache:
             source = self._reader if self._rows is None else self._rows
             for key, mode, filename, value in source.rows(keys):
                 try:
-                    found[key] = sound_answer(sound_value(mode, filename, value), key)
-                except (RefusedError, ValueError):
+                    found[key] = sound_answer(database.sound_value(mode, filename, value), key)
+                except (database.RefusedError, ValueError):
                     self.refused += 1
-        except FAULTS as error:
+        except database.FAULTS as error:
             raise self._broken("read", error) from error
         return found
 
@@ -154,7 +145,7 @@ class AnswerCache:
             if not self._database.exists() or self._database.stat().st_ino != self._inode:
                 raise OSError("it was removed or replaced while this run goes on")
             yield self._rows
-        except FAULTS as error:
+        except database.FAULTS as error:
             broken = self._broken("written", error)
             self.unwritable = str(broken)
             raise broken from error
@@ -169,13 +160,13 @@ class AnswerCache:
             with contextlib.closing(self._connection()) as connection:
                 for number, key, raw, mode, filename, value in connection.execute(query):
                     try:
-                        text = sound_value(mode, filename, value)
-                        row = sound_row(text, sound_key(key, raw))
+                        text = database.sound_value(mode, filename, value)
+                        row = sound_row(text, database.sound_key(key, raw))
                         kept = Kept(key, row["call"], row["answer"], len(text))
-                    except (RefusedError, ValueError):
+                    except (database.RefusedError, ValueError):
                         kept = None
                     yield number, kept
-        except FAULTS as error:
+        except database.FAULTS as error:
             raise self._broken("read", error) from error
 
     def remove(self, numbers: Iterable[int]) -> None:
@@ -213,7 +204,7 @@ class AnswerCache:
     def _connection(self) -> sqlite3.Connection:
         if self._rows is None:
             return self._reader.connect()
-        return as_read(sqlite3.connect(self._database, timeout=60))
+        return database.as_read(sqlite3.connect(self._database, timeout=60))
 
     def _broken(self, what: str, error: Exception | str) -> CacheError:
         return CacheError(

@@ -24,8 +24,10 @@ from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.shrinking import smaller
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict import Example, Verdict
 
@@ -99,6 +101,29 @@ def smallest(
     until = time.monotonic() + seconds
     found = None if earlier is None else _Search(recsys, verdict).run(limit, seconds, earlier)
     return found or _Search(recsys, verdict).run(limit, until - time.monotonic())
+
+
+def answered_as_before(source: Side, followup: Side, earlier: Mapping[str, Any]) -> bool | None:
+    """Whether the smallest request of an `earlier` run, as its record has it, is answered now as it was then.
+
+    None if it cannot be asked, or is not answered.
+    """
+    runner = source.runner
+    case, request = _earlier({case.request.user: case for case in runner.cases}, earlier)
+    with suppress(Exception):  # the test itself shows what fails here; records are untrusted
+        if case is not None and request is not None:
+            case = replace(case, request=case.knowing(request))
+            one = _OneUser(runner, _Rationed(runner.subject), case)
+            context = one.context()
+            pairs = source.on(one, context).pair(followup.on(one, context))
+            return all(
+                tuple(told["answer"]) in [titles_of(each, context.items) for each in asked.answers]
+                for told, (asked, *_) in (
+                    (earlier["source"], pairs.source),
+                    (earlier["followup"], pairs.followup),
+                )
+            )
+    return None
 
 
 class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure

@@ -25,16 +25,7 @@ from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
 from pytest_recsys_mt.errors import RecsysError
-from pytest_recsys_mt.plugin.items import (
-    asks_two_sides,
-    design_of,
-    fixtures_of,
-    is_drawn,
-    names_in,
-    parameters_of,
-    plain_parameters,
-    recommender_of,
-)
+from pytest_recsys_mt.plugin import items
 from pytest_recsys_mt.plugin.state import BEGUN, RUNNING_TEST, Begun, asks_now, new_running_test
 
 ONCE = "recsys_once"
@@ -70,7 +61,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     Returns:
         The seconds it took.
     """
-    key = recommender_of(item)
+    key = items.recommender_of(item)
     if running.recsys is None or key is None:
         return 0.0
     subject = running.recsys.runner.subject
@@ -86,18 +77,18 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     began = time.perf_counter()
     parts: list[Part] = []
     late = set()  # modules of which a test must run before the next begins
-    items = cast("list[pytest.Function]", item.session.items)
+    all_items = cast("list[pytest.Function]", item.session.items)
     # The first tests of the session may be another worker's, which has not begun them yet.
-    for other in items[0 if on_worker else items.index(item) :]:
+    for other in all_items[0 if on_worker else all_items.index(item) :]:
         begun = other.stash.get(BEGUN, None)
         if begun is not None and begun.body is not None:
             continue
-        ours = isinstance(other, pytest.Function) and recommender_of(other) == key
+        ours = isinstance(other, pytest.Function) and items.recommender_of(other) == key
         if ours and begins and other.path not in late and _may_begin(other):
             parts += _begun(other, running, run)
         elif not _is_skipped(other):
             late.add(other.path)
-            if ours and first and asks_two_sides(other):
+            if ours and first and items.asks_two_sides(other):
                 parts += _looked_at(other, running, run)
     alone = run.once(key) if on_worker else contextlib.nullcontext(True)
     with (
@@ -153,7 +144,7 @@ def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
     transformation = begun.running.transformation
     if begun.recsys.lacks(transformation):
         return []
-    given: dict[str, Any] = {**parameters_of(item), "recsys": begun.recsys}
+    given: dict[str, Any] = {**items.parameters_of(item), "recsys": begun.recsys}
 
     def run_it() -> object:
         if transformation is not None:
@@ -186,7 +177,9 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
     if item.stash.get(RUNNING_TEST, None) is not current:
         running = new_running_test(item)
         running.model = current.model
-        running.recsys = current.recsys.like(design_of(item, run.settings.design), running.report)
+        running.recsys = current.recsys.like(
+            items.design_of(item, run.settings.design), running.report
+        )
     assert running.recsys is not None
     item.stash[BEGUN] = Begun(running, running.recsys)
     return item.stash[BEGUN]
@@ -213,16 +206,16 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 def _may_begin(item: pytest.Item) -> bool:
     """Whether a test needs nothing that is made for it when pytest comes to it."""
-    if not isinstance(item, pytest.Function) or _is_skipped(item) or is_drawn(item):
+    if not isinstance(item, pytest.Function) or _is_skipped(item) or items.is_drawn(item):
         return False
-    plain, marks = plain_parameters(item), {mark.name for mark in item.iter_markers()}
+    plain, marks = items.plain_parameters(item), {mark.name for mark in item.iter_markers()}
     return (
-        fixtures_of(item) <= _KNOWN | plain
+        items.fixtures_of(item) <= _KNOWN | plain
         and set(inspect.signature(item.obj).parameters) <= {"recsys"} | plain
         and not marks & {ONCE, "filterwarnings"}
         and not inspect.iscoroutinefunction(item.obj)
         and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
-        and not names_in(item.obj) & _BY_ITSELF
+        and not items.names_in(item.obj) & _BY_ITSELF
     )
 
 

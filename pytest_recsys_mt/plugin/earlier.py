@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,10 +18,14 @@ from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import UNSETTLED, Row, grouped, state_of, state_of_test
 from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import asks
-from pytest_recsys_mt.plugin.items import parameters_of
+from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
 from pytest_recsys_mt.report.evidence import example_of
 from pytest_recsys_mt.sanitize import Safe, one_line
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.engine.run import Run
 
 KEY = "recsys_mt_unsettled"
 MOST = 8
@@ -36,6 +40,7 @@ class Earlier:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._records: dict[int, Sequence[Row]] = {}
+        self.replayed: dict[str, str] = {}
 
     @cached_property
     def known(self) -> Mapping[str, Was]:
@@ -60,6 +65,29 @@ class Earlier:
             with suppress(PolicyError):  # it was removed meanwhile, or is damaged
                 self._records[was.run] = record_in(self._store.run(was.run).record)["results"]
         return [row for row in self._records.get(was.run, ()) if row["nodeid"] == nodeid]
+
+    def replay(self, item: pytest.Function, recsys: Recsys, run: Run) -> None:
+        """Before a recommender is asked anything else, ask it the smallest examples that its tests found when they last
+        ran; on a worker, which does not know what it will run, that of `item` alone.
+        """
+        on_worker, model = hasattr(item.config, "workerinput"), recommender_of(item)
+        none = run.settings.mode == "replay" or run.settings.shrink == 0
+        if none or not run.begins((KEY, item if on_worker else model)):
+            return
+        from pytest_recsys_mt.engine.counterexample import answered_as_before
+
+        for other in [item] if on_worker else item.session.items:
+            relation = relation_of(other)
+            if recommender_of(other) != model or relation is None or recsys.lacks(relation):
+                continue
+            own = recsys.like(design_of(other, run.settings.design), lambda verdict: verdict)
+            found = [shrunk for row in self.rows(other.nodeid) if (shrunk := row["shrunk"])]
+            for shrunk in [] if own.design.refits else found[:1]:
+                as_before = answered_as_before(own.run(), own.run(relation), shrunk)
+                if as_before is not None:
+                    was = self.known[other.nodeid].run
+                    how = f"{'as' if as_before else 'otherwise than'} in run {was}"
+                    self.replayed[other.nodeid] = f"its smallest example is answered {how}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -135,6 +163,8 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
             changed: Sequence[str] = ()
             with suppress(KeyError, TypeError, ValueError, AttributeError):  # of a damaged record
                 changed = _changed(earlier.rows(nodeid), row)
+            if not changed and nodeid in earlier.replayed:
+                changed = [earlier.replayed[nodeid]]
             told["STILL"].append((text, changed))
     for word, found in told.items():
         for text, changed in found[:MOST]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -48,24 +49,27 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
     begun = Record(
         settings, version("pytest-recsys-mt"), config.stash[state.STARTED], incomplete=[NOT_ENDED]
     )
-    place = config.invocation_params.dir / path
-    before = place.read_bytes() if place.is_file() else None
+    place = Path(os.path.realpath(config.invocation_params.dir / path))
+    before = place.with_name(f".before-{os.getpid()}.json")
     try:
-        begun.write(place)
-    except OSError as error:
-        raise pytest.UsageError(
-            f"--recsys-json={str(path)!r} cannot be written: {error.strerror or error}; free some space, or name another place"
-        ) from error
-    try:
+        try:
+            with suppress(FileNotFoundError):
+                os.replace(place, before)
+            begun.write(place)
+        except OSError as error:
+            raise pytest.UsageError(
+                f"--recsys-json={str(path)!r} cannot be written: {error.strerror or error}; free some space, or name another place"
+            ) from error
         yield
     except pytest.UsageError:
         put_back = True
         raise
     finally:
-        if put_back and before is not None:
-            place.write_bytes(before)
-        elif put_back:
+        if put_back:
             place.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.replace(before, place)
+        before.unlink(missing_ok=True)
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

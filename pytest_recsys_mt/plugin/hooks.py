@@ -23,41 +23,13 @@ from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdic
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.files import RUNS
 from pytest_recsys_mt.metamorphic import MARK
-from pytest_recsys_mt.plugin import state
-from pytest_recsys_mt.plugin.collection import (
-    QUICK,
-    THOROUGH,
-    asks,
-    expect_known,
-    left_out,
-    model_ids,
-    named_files,
-    named_twice,
-    parametrize_transformations,
-)
+from pytest_recsys_mt.plugin import collection, misspelt, state
 from pytest_recsys_mt.plugin.ending import begun_record, conclude, never_ended, report_end
-from pytest_recsys_mt.plugin.fixtures import (  # noqa: F401 - pytest finds them here
-    recommender,
-    recsys,
-    recsys_against,
-    recsys_arena,
-    recsys_aspects,
-    recsys_judge,
-    recsys_league,
-    recsys_model,
-    recsys_profiler,
-    recsys_sampler,
-)
-from pytest_recsys_mt.plugin.misspelt import (
-    check_environment,
-    check_ini,
-    check_options,
-    wrong_marks,
-)
 from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import add_options, settings_of
 from pytest_recsys_mt.sanitize import Safe, one_line
 
+pytest_plugins = ("pytest_recsys_mt.plugin.fixtures",)
 MARKS = (
     f"{MARK}(*transformations): set by @metamorphic; one test per transformation",
     (
@@ -65,8 +37,8 @@ MARKS = (
         "training_history, initialisation, recall, refits, fold): how requests of this test are made, instead of "
         "the options (--recsys-prompt wins over a prompt)"
     ),
-    f"{THOROUGH}: it makes many calls; see --recsys-effort",
-    f"{QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
+    f"{collection.THOROUGH}: it makes many calls; see --recsys-effort",
+    f"{collection.QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
     "recsys_once: its body begins when its turn comes, and no other runs meanwhile",
 )
 
@@ -82,7 +54,7 @@ def pytest_load_initial_conftests(
 ) -> Generator[None, None, None]:
     """Name the nearest option to a misspelt one, when the options of all plugins are known."""
     yield
-    check_options(parser, args)
+    misspelt.check_options(parser, args)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -102,8 +74,8 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
-    check_ini(config)
-    check_environment()
+    misspelt.check_ini(config)
+    misspelt.check_environment()
     settings = settings_of(config)
     prompt_texts.use(settings.prompts)
     config.stash[state.SETTINGS] = settings
@@ -155,11 +127,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     settings = metafunc.config.stash[state.SETTINGS]
     if "recsys_model" in metafunc.fixturenames:
         # Session scope orders the tests so that each recommender is fitted once.
-        ids = model_ids(settings.models)
+        ids = collection.model_ids(settings.models)
         metafunc.parametrize(
             "recsys_model", settings.models, indirect=True, ids=ids, scope="session"
         )
-    metafunc.config.stash[state.PROBLEMS] += parametrize_transformations(metafunc)
+    metafunc.config.stash[state.PROBLEMS] += collection.parametrize_transformations(metafunc)
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m, so that only what they select counts as left out
@@ -167,17 +139,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[state.PROBLEMS]
     settings = config.stash[state.SETTINGS]
-    left = [] if settings.list else left_out(items, settings.effort, named_files(config))
+    left = (
+        []
+        if settings.list
+        else collection.left_out(items, settings.effort, collection.named_files(config))
+    )
     if left:
         config.hook.pytest_deselected(items=left)
         config.stash[state.LEFT_OUT] = len(left)
         if hasattr(config, "workerinput"):
             config.workeroutput[state.LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
-    problems += wrong_marks(config, items)
+    problems += misspelt.wrong_marks(config, items)
     if settings.models_given:
-        problems += named_twice(items)
+        problems += collection.named_twice(items)
     if settings.policy is not None:
-        expect_known(items, settings.policy)
+        collection.expect_known(items, settings.policy)
     if problems:
         _refuse(config, items, "recsys-mt: " + "\n".join(dict.fromkeys(problems)))
 
@@ -198,7 +174,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     config = session.config
     stops = config.stash[state.SETTINGS].list or state.runs_nothing(config) or session.testsfailed
-    asking = sum(map(asks, session.items))
+    asking = sum(map(collection.asks, session.items))
     if asking and not stops:  # before anything makes the run, which takes the settings as they are
         config.stash[state.SETTINGS] = replace(config.stash[state.SETTINGS], family=asking)
     say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
@@ -220,7 +196,7 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     if (
         settings.list
         or config.option.collectonly
-        or not any(asks(i) and state.is_shipped(i) for i in items)
+        or not any(collection.asks(i) and state.is_shipped(i) for i in items)
     ):
         return None
     users, least = state.run_of(config).shows
@@ -290,7 +266,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
-        running.ahead = ask_ahead(pyfuncitem, running, state.run_of(pyfuncitem.config))
+        run = state.run_of(pyfuncitem.config)
+        earlier: Any = pyfuncitem.config.pluginmanager.getplugin(state.EARLIER)
+        if earlier is not None:
+            earlier.replay(pyfuncitem, running.recsys, run)
+        running.ahead = ask_ahead(pyfuncitem, running, run)
     if running.transformation is not None:
         source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
@@ -326,13 +306,13 @@ def pytest_runtest_makereport(
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
-    if state.RUNNING_TEST in item.stash or asks(item):
+    if state.RUNNING_TEST in item.stash or collection.asks(item):
         for name in {"longrepr", "sections", "user_properties", "wasxfail"} & vars(report).keys():
             setattr(report, name, safe(getattr(report, name)))
     settled = (report.when != "call" and report.passed) or report.when == "teardown"
     if settled or item.config.stash[state.SETTINGS].plan:  # which reports no test
         return report
-    if state.RUNNING_TEST in item.stash or asks(item):
+    if state.RUNNING_TEST in item.stash or collection.asks(item):
         from pytest_recsys_mt.plugin.reproduce import command
         from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.other_reporters import tell

@@ -16,18 +16,9 @@ import pytest
 
 from pytest_recsys_mt.calls.progress import Progress, Standing, line
 from pytest_recsys_mt.metamorphic import name_of
+from pytest_recsys_mt.plugin import status_line
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import relation_of
-from pytest_recsys_mt.plugin.status_line import (
-    LOGGED_EVERY,
-    LOGGED_EVERY_HERE,
-    Below,
-    Logged,
-    Shown,
-    Ticker,
-    log,
-    terminal,
-)
 
 FOLDER_KEY = "recsys_mt_progress"
 """Where workers post how far they are: xdist carries no messages of plugins while tests run."""
@@ -35,7 +26,7 @@ FOLDER_KEY = "recsys_mt_progress"
 POSTED_EVERY = 0.5
 
 
-class Posted(Shown):
+class Posted(status_line.Shown):
     """Writes how far a worker is to a file, which the controller reads."""
 
     every = POSTED_EVERY
@@ -82,13 +73,13 @@ class Showing:
     def __init__(self, config: pytest.Config, progress: Progress) -> None:
         self._config = config
         self._progress = progress
-        self._ticker: Ticker | None = None
+        self._ticker: status_line.Ticker | None = None
         self._folder: Path | None = None
         worker = getattr(config, "workerinput", None)
         self._post = None if worker is None else Path(worker[FOLDER_KEY], worker["workerid"])
         # Now, while standard error is still the terminal: during tests it is redirected to a file.
-        self._terminal = None if worker is not None else terminal()
-        self._log = None if worker is not None or self._terminal is not None else log()
+        self._terminal = None if worker is not None else status_line.terminal()
+        self._log = None if worker is not None or self._terminal is not None else status_line.log()
 
     def begin(self) -> None:
         """Show the progress from now on."""
@@ -96,22 +87,24 @@ class Showing:
         shown = None if silent or self._ticker is not None else self._shown()
         if shown is None:
             return
-        self._ticker = Ticker(shown)
+        self._ticker = status_line.Ticker(shown)
         if self._post is None:
             writer = self._config.get_terminal_writer()
             # All that pytest and its plugins print goes through it.
             setattr(writer, "write", self._ticker.alone(writer.write))  # noqa: B010 - of one object
 
-    def _shown(self) -> Shown | None:
+    def _shown(self) -> status_line.Shown | None:
         if self._post is not None:
             return Posted(self._post.with_suffix(".json"), self._progress)
         stream = self._terminal or self._log
         if stream is None:
             return None
         if self._terminal is not None and self._config.option.capture != "no":
-            return Below(stream, self._line)
-        every = LOGGED_EVERY if self._terminal is None else LOGGED_EVERY_HERE
-        return Logged(stream, self._line, self._column, every)
+            return status_line.Below(stream, self._line)
+        every = (
+            status_line.LOGGED_EVERY if self._terminal is None else status_line.LOGGED_EVERY_HERE
+        )
+        return status_line.Logged(stream, self._line, self._column, every)
 
     def _line(self) -> str:
         own = self._progress.standing

@@ -197,3 +197,32 @@ def test_data_that_changed_under_one_name_are_said(run: Run, pytester: pytest.Py
     other = said(run("order", "test_a.py", "--recsys-data=shop.csv"))
     assert same == ["STILL shuffle_candidates of shop.py:Shop: violated in run 1, violated now"]
     assert other == [f"{same[0].replace('run 1', 'run 2')}; the data are others now"]
+
+
+def test_the_smallest_example_is_asked_again_before_anything_else(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    sizes = "str([(len(r.history), len(r.candidates)) for r in requests])"
+    asked = f"with open('asked', 'a') as file: print({sizes}, file=file)"
+    shop = pytester.path / "shop.py"
+    shop.write_text(SHOP.replace("        return [Rec", f"        {asked}\n        return [Rec"))
+
+    def first_asked() -> str:
+        text = (pytester.path / "asked").read_text()
+        (pytester.path / "asked").unlink()
+        return text.partition("\n")[0]
+
+    both, whole = "[(1, 2), (1, 2)]", "[(20, 20), (20, 20), "
+    # So few calls settle nothing; the first ones say whether it was mended.
+    for breaks, how in (("ratings", "as"), ("", "otherwise than")):
+        number = len(Store.of(pytester.path).runs()) + 1
+        run("ratings", "--recsys-shrink=200")
+        assert first_asked().startswith(whole) or number > 1
+        limited = run(breaks, "--recsys-max-calls=4")
+        assert first_asked() == both
+        told = f"inconclusive now its smallest example is answered {how} in run {number}"
+        assert sum(each.endswith(told) for each in said(limited)) == 2, said(limited)
+    run("ratings")
+    first_asked()
+    run("ratings", "--recsys-shrink=0")
+    assert first_asked().startswith(whole)

@@ -166,6 +166,10 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
             if not changed and nodeid in earlier.replayed:
                 changed = [earlier.replayed[nodeid]]
             told["STILL"].append((text, changed))
+    for nodeid in earlier.replayed.keys() - tests.keys():
+        was = earlier.known[nodeid]
+        text = f"{nodeid}: {was.state} in run {was.run}, not judged now"
+        told["STILL"].append((text, [earlier.replayed[nodeid]]))
     for word, found in told.items():
         for text, changed in found[:MOST]:
             line = f"{word:5} {one_line(text)}"

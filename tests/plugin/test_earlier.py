@@ -224,5 +224,11 @@ def test_the_smallest_example_is_asked_again_before_anything_else(
         assert sum(each.endswith(told) for each in said(limited)) == 2, said(limited)
     run("ratings")
     first_asked()
+    stopped = run("ratings", "-x")
+    assert said(stopped)[-1] == (
+        "STILL test_b.py::test_it[shop.py-Shop-scale_ratings-2]: violated in run 5, not judged now "
+        "its smallest example is answered as in run 5"
+    )
+    first_asked()
     run("ratings", "--recsys-shrink=0")
     assert first_asked().startswith(whole)

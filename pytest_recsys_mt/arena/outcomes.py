@@ -21,6 +21,8 @@ ORDERS = 2
 POINTS: Mapping[Winner | None, float] = {"A": 1.0, "tie": 0.0, None: 0.0, "B": -1.0}
 """How far a verdict prefers the list shown first; an unreadable one prefers none."""
 
+WAYS = ("won", "tied", "lost")
+
 
 @dataclass(frozen=True)
 class Outcomes:
@@ -63,7 +65,8 @@ class Outcomes:
     @property
     def figures(self) -> dict[str, float | str]:
         """The numbers of wins, ties and losses, and Q with its bounds."""
-        win, tie, lose = self.shares.sum(axis=0) * ORDERS
+        win, tie, lose = counts = self.shares.sum(axis=0) * ORDERS
+        percent = 100 * counts / (counts.sum() or 1.0)
         low, high = q_interval(self.shares)
         return {
             "won": float(win),
@@ -73,6 +76,7 @@ class Outcomes:
             "Q": q_in_words(q_score(win, tie, lose)),
             "Q, lower bound": q_in_words(low),
             "Q, upper bound": q_in_words(high),
+            **{f"{kind}, percent": float(x) for kind, x in zip(WAYS, percent, strict=True)},
         }
 
     def effects(self, error_limit: float) -> Effects:

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from pytest_recsys_mt.arena.preference import table
 from pytest_recsys_mt.oracles import q_score
+from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from tests.arena.published import AUC, COPIED, RELEASED, TABLE_2, TABLE_3, TABLE_4
 
 ROWS = {
@@ -35,9 +35,14 @@ def test_a_printed_q_follows_from_its_row(key: tuple[str, str, str]) -> None:
 
 
 def test_what_stands_beside_ones_own_values_is_what_the_paper_prints() -> None:
-    shown = {(judge, data): values for judge, data, *values in table()["rows"]}
-    assert table()["columns"][2:] == list(TABLE_2["GPT-4o", "MIND"])
-    assert shown == {block: [row[3] for row in rows.values()] for block, rows in TABLE_2.items()}
+    printed = {table.name: table.printed for table in tables_of("arena")}
+    for name, blocks in (("table-2", TABLE_2), ("table-4", TABLE_4)):
+        rows = [row[:4] for block in blocks.values() for row in block.values()]
+        assert [tuple(map(float, cells[:4])) for cells in printed[name].values()] == rows
+    told = [tuple(map(float, cells)) for cells in printed["table-3"].values()]
+    assert told == list(TABLE_3.values())
+    for name, cells in list(printed["table-1"].items())[1:]:
+        assert (float(cells[0]), float(cells[2])) == (AUC["MovieLens"][name], AUC["MIND"][name])
 
 
 def test_one_row_has_the_percentages_of_another() -> None:

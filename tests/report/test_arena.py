@@ -55,7 +55,11 @@ def test_a_run_without_a_league_has_its_pair(
     assert main(["paper", "arena", str(pytester.path / "record.json")]) == 0
     told = capsys.readouterr().out
     assert "random against mostpop | 0.000 | 0.000 | 100 |" in told
-    assert "Published: RecSys Arena, Table 2" in told
+    assert main(["paper", "arena", "--table", "2", str(pytester.path / "record.json")]) == 0
+    told = capsys.readouterr().out
+    assert "| random | 0.0 | 0.0 | 100.0 | 0.0000 |" in told
+    assert "| NRMS by GPT-4o, MIND † | 71.9 | 11.0 | 17.1 | 2.9501 |" in told
+    assert "Figure" not in told
 
 
 def test_hostile_names_are_text(league: Path) -> None:

@@ -1,6 +1,6 @@
 """What a record says of an arena, in the form of figures 3, 4 and 6 of "RecSys Arena".
 
-The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures; Tables 1 and 2 are published numbers.
+The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its tables are declared beside the suite.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
         *_verdicts(rows),
         *(_of_pairs(pairs) if pairs else ()),
         *(_of_league(league) if league else ()),
-        *_published(rows),
     ]
 
 
@@ -70,8 +69,7 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
     names = [f"{pair['one']} against {pair['other']}" for pair in pairs]
     shares = []
     for name, pair in zip(names, pairs, strict=True):
-        counts = [pair["won"], pair["tied"], pair["lost"]]
-        percent = [100 * count / (sum(counts) or 1.0) for count in counts]
+        percent = [pair[f"{kind}, percent"] for kind in ("won", "tied", "lost")]
         shares.append((name, *percent, pair["not read"], "" if pair["clear"] else "not clear"))
     columns = ("Q", "Q, lower bound", "Q, upper bound")
     yield Sheet(
@@ -163,9 +161,3 @@ def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:
     if not isinstance(value, float):
         return 0.0 if str(value).startswith("infinite") else value
     return 1 / value if value else "infinite"
-
-
-def _published(rows: Iterable[Row]) -> Iterable[Sheet]:
-    given = next((each for row in rows if (each := detail_of(row, "published"))), None)
-    if given:
-        yield Sheet(f"Published: {given['source']}", given["columns"], given["rows"])

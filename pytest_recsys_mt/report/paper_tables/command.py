@@ -56,7 +56,7 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     with told_as_data("these are not records as --recsys-json writes them"):
         data = one_line(str(documents[0][1]["data"]))
         make = _OWN.get(suite)
-        found = list(make(documents) if make else _declared(documents, suite, name, data))
+        found = list(make(documents, data) if make else _declared(documents, suite, name, data))
     # Those of a paper of its own are found by their titles, which begin with a name.
     wanted = name.replace("-", " ").capitalize() if make else ""
     sheets = [sheet for sheet in found if sheet.title.startswith(wanted)]
@@ -96,17 +96,20 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     )
 
 
-def _arena(documents: Documents) -> list[Sheet]:
+def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
     sheets = arena.sheets_of([document for _, document in documents])
     if not sheets:
         raise DataError(
             "these records have no verdict of an arena; run pytest --pyargs "
             "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
         )
-    return sheets
+    rows = [row for _, each in documents for row in each["results"]]
+    for table in tables_of("arena"):
+        yield from _sheets(filled(table, rows) or Filled(table, {}, ()), data)
+    yield from sheets
 
 
-def _lrworld(documents: Documents) -> Iterator[Sheet]:
+def _lrworld(documents: Documents, data: str) -> Iterator[Sheet]:
     for board in boards_of(documents, "lrworld"):
         yield from sheets_of(board, models_as_rows=True)
 
@@ -262,10 +265,12 @@ def _notes(found: Filled, data: str) -> list[str]:
         each = f"{many}" if few == many else f"{few} to {many}"
         behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
         notes.append(f"Means over {each} values of {table.over!r}{behind}.")
-    least, most = found.users[0], found.users[-1]
-    notes.append(f"Users: {least:,}." if least == most else f"Users: {least:,} to {most:,} a cell.")
+    if found.users:
+        least, most = found.users[0], found.users[-1]
+        more = "" if least == most else f" to {most:,} a cell"
+        notes.append(f"Users: {least:,}{more}.")
     cells = zip(*found.lines.values(), strict=True)
-    without = [each.name for each, of in zip(table.columns, cells, strict=True) if NONE in of]
+    without = [each.name for each, of in zip(table.columns, cells, strict=False) if NONE in of]
     if without:
         notes.append(
             f"{NONE} (in {', '.join(without)}): the records have no such figure, as of a test that was left out, of a "

@@ -88,7 +88,7 @@ class Scripted:
         offered = re.findall(r"^\d+[.)] (.+)$", text, re.MULTILINE)
         if "Answer with the" in text:
             options = re.findall(r"^(\w+)[.)] (.+)$", text, re.MULTILINE)
-            mark: str = max(options, key=lambda each: self.levels.get(each[1], 0.0))[0]
+            mark: str = max(options, key=lambda each: self.level(each[1]))[0]
             return mark
         chosen = [title for title in self.levels if title in text and title not in offered]
         wanted = sum(map(self.levels.__getitem__, chosen)) / max(len(chosen), 1)
@@ -100,21 +100,30 @@ class Scripted:
 
         def apart(title: str) -> float:
             drawn = hashlib.sha256(f"{seed} {title}".encode()).digest()[0] / 256
-            return abs(self.levels.get(title, 0.0) - wanted) + 0.05 * drawn
+            return abs(self.level(title) - wanted) + 0.05 * drawn
 
         best = sorted(pool, key=apart)[: int(found[1])]
         return "\n".join(f"{place}. {title}" for place, title in enumerate(best, 1))
 
+    def level(self, text: str) -> float:
+        """That of the film that a line begins with; 0 for none."""
+        found = re.match(r".*? \(\d{4}\)", text)
+        return self.levels.get(found[0], 0.0) if found else 0.0
+
     def judged(self, text: str, lists: Sequence[str]) -> str:
-        """Which list is the more popular one, or how popular a list is, in each statement of a prompt."""
-        most = max(self.levels.values())
-        worth = [
-            sum(self.levels.get(re.sub(r"^\d+\. | \[.*$", "", line), 0.0) for line in lines) / most / len(lines)
-            for lines in (each.splitlines() for each in lists)
+        """Which list is nearer to what was chosen, or how near a list is, in each statement of a prompt."""
+        beside = text
+        for each in lists:
+            beside = beside.replace(each, "")
+        chosen = [level for title, level in self.levels.items() if title in beside]
+        wanted = sum(chosen) / max(len(chosen), 1)
+        apart = [
+            round(sum(abs(self.level(line.partition(". ")[2]) - wanted) for line in each.splitlines()), 9)
+            for each in lists
         ]  # fmt: skip
-        said = f"{worth[0]:.1f}"
-        if len(worth) == 2:
-            said = "tie" if worth[0] == worth[1] else "A" if worth[0] > worth[1] else "B"
+        said = f"{1 / (1 + apart[0] / 5):.1f}"
+        if len(apart) == 2:
+            said = "tie" if apart[0] == apart[1] else "A" if apart[0] < apart[1] else "B"
         names = [*re.findall(r"^- ([a-z ]+): [A-Z]", text, re.MULTILINE), "overall"]
         return "\n".join(f"{name}: {said}" for name in names)
 
@@ -146,7 +155,12 @@ def page(name: str) -> str:
             table.split(), cwd=folder, env=environment, capture_output=True, text=True, check=True
         )
     shown = "\n".join(f"    {each}" for each in (*commands, table))
-    tables = done.stdout.partition("\n")[2].lstrip("\n")
+    tables = re.sub(
+        r", \d{4}-\d\d-\d\d\.$",
+        ".",
+        done.stdout.partition("\n")[2].lstrip("\n"),
+        flags=re.MULTILINE,
+    )
     return (
         f"# The tables of {title}\n\nOf the embedded data, by\n\n{shown}\n\nin a clone with the installed package. "
         f"`Scripted` is no language model: it reads the titles in a prompt and prefers those that are about as popular "

@@ -97,7 +97,8 @@ class Bill:
 
     def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
         """Why calls cannot be held to a limit in USD; empty if they can."""
-        if self._budget is None or self._budget.limits.usd is None:
+        limits = None if self._budget is None else self._budget.limits
+        if limits is None or limits.usd is None or not limits.every_price:
             return ""
         if self._price(subject, calls[0]) is not None:
             return ""

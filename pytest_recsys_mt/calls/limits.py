@@ -15,11 +15,15 @@ from pytest_recsys_mt.wording import typed
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may spend, on failed calls too; None stands for no limit."""
+    """What a run may spend, on failed calls too; None stands for no limit.
+
+    Unless `every_price`, what has no known price counts as free.
+    """
 
     calls: int | None = None
     tokens: int | None = None
     usd: float | None = None
+    every_price: bool = True
 
     def __bool__(self) -> bool:
         return self != Limits()

@@ -91,7 +91,7 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of the table of verdicts on the terminal; `report.table` makes them."""
 
-QUICK = {"users": 70, "max-calls": 1500}
+QUICK = {"users": 70, "max-calls": 1500, "max-usd": 2.0}
 """What options are with ``--recsys-effort=quick``, unless they are given."""
 
 
@@ -269,8 +269,8 @@ class Settings:
         recorded=True,
     )
     effort: Effort = option(
-        f"quick: a first look at the relations that matter most, with {QUICK['users']} users and at most "
-        f"{QUICK['max-calls']} calls unless told otherwise; thorough: run also tests that make many calls, "
+        f"quick: a first look at the relations that matter most, with {QUICK['users']} users, at most "
+        f"{QUICK['max-calls']} calls and, where prices are known, {QUICK['max-usd']:g} USD unless told otherwise; thorough: run also tests that make many calls, "
         f"such as the papers' own protocols; a file named on the command line always runs (default: "
         f"standard)",
         "quick|standard|thorough",

@@ -139,7 +139,8 @@ def check_prices(settings: Settings) -> None:
 
     with named("prices", ", ".join(map(str, settings.prices))):
         prices = Prices.load(settings.prices)
-    if settings.limits.usd is None or settings.plan or settings.list:
+    limits = settings.limits
+    if limits.usd is None or not limits.every_price or settings.plan or settings.list:
         return
     for _, spec, verbs in _specs(settings):
         if spec.startswith("hf:"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -39,7 +40,7 @@ def settings_of(config: pytest.Config) -> Settings:
 
     An error names the value that is not allowed, where it stands, the allowed values and the nearest match.
     """
-    values = {option.name: _value(config, option) for option in OPTIONS}
+    every_price, values = True, {option.name: _value(config, option) for option in OPTIONS}
     for option in OPTIONS:
         if option.settled and config.getoption(option.dest, None) not in (None, False):
             config.issue_config_time_warning(
@@ -52,6 +53,7 @@ def settings_of(config: pytest.Config) -> Settings:
     if values["effort"] == "quick":
         given = {option.name for option in OPTIONS if _is_given(config, option)}
         values |= {name: value for name, value in QUICK.items() if name not in given}
+        every_price = "max-usd" in given
     try:
         fields = filled(lambda option: values[option.name])
     except ValueError as error:
@@ -77,6 +79,7 @@ def settings_of(config: pytest.Config) -> Settings:
     policy = _policy(config, values["policy"])
     fields |= {
         "data": _data(config, values),
+        "limits": replace(fields["limits"], every_price=every_price),
         "cache": expanded(values["cache"] or cache_folder()).absolute(),
         "inconclusive": (policy and policy.inconclusive) or values["inconclusive"],
         "policy": policy,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
@@ -61,10 +63,10 @@ def print_plan(
     left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
     _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    _write_bound(reporter, plan, len(left), settings.limits.calls)
+    _write_bound(reporter, plan, len(left), settings.limits)
 
 
-def _write_bound(reporter: Any, plan: Plan, unknown: int, limit: int | None) -> None:
+def _write_bound(reporter: Any, plan: Plan, unknown: int, limits: Limits) -> None:
     sure = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
     again = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
     controls = [count for (purpose, _), count in plan.counts.items() if purpose == CONTROLLING]
@@ -91,8 +93,11 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, limit: int | None) -> 
         _write(reporter, part, indent=4)
     if made:
         _write(reporter, "A verdict that is clear early asks fewer users.")
-    if limit is not None and most > limit:
-        _write(reporter, f"--recsys-max-calls={limit} ends the run earlier.")
+    usd = sum(count.usd or 0.0 for count in (*sure, *again, *controls))
+    ends = [f"--recsys-max-calls={limits.calls}"] * (most > (limits.calls or math.inf))
+    ends += [f"--recsys-max-usd={limits.usd or 0:g}"] * (usd > (limits.usd or math.inf))
+    if ends:
+        _write(reporter, f"{' and '.join(ends)} {'end' if ends[1:] else 'ends'} the run earlier.")
 
 
 def _skip(reason: str) -> str:

@@ -206,6 +206,17 @@ def test_nor_can_that_of_others_that_are_asked(project: Project, priced: str, op
     assert project.asked == []
 
 
+def test_a_quick_look_ends_at_two_dollars_where_the_price_is_known(project: Project) -> None:
+    prices = project.pytester.makefile(
+        ".toml", prices='["models.py:Chat"]\ninput = 10_000\noutput = 10_000'
+    )
+    quick = ("--recsys-effort=quick", "test_it.py", "-k", "a_first")
+    assert project.run("Chat", *quick)["gate"]["incomplete"] == []
+    project.run("Chat", *quick, f"--recsys-prices={prices}", "--recsys-mode=refresh")
+    project.result.stdout.fnmatch_lines(["*--recsys-max-usd=2.0 is reached*"])
+    assert record_of(project.pytester.path / "record.json")["calls"]["usd"] < 3.0
+
+
 def test_a_judge_that_makes_no_calls_needs_no_price(project: Project, priced: str) -> None:
     record = project.run("Lasting", "--recsys-judge=toys:Judge", priced, "--recsys-max-usd=1")
     assert statuses(record) == ["holds", "holds"]

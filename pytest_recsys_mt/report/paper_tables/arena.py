@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Document, Row, detail_of
+from pytest_recsys_mt.gate.document import STATES, Document, Row, detail_of, grouped, state_of
 from pytest_recsys_mt.report.sheets import Cell, Sheet
 
 PUBLISHED = {"NRMS": (0.7521, 1.9485), "LightGCN": (0.6824, 1.9139), "SASRec": (0.6772, 1.7884),
@@ -46,23 +46,29 @@ def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
 
 def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
     for title, of_judges in (("The judge under test", True), ("The recommenders", False)):
+        held = [row for row in rows if row["oracle"].startswith(OF_JUDGES) is of_judges]
+        if of_judges:
+            tests = grouped(held, lambda row: row["oracle"]).values()
+            held = [min(each, key=lambda row: STATES.index(state_of(row))) for each in tests]
         found = [
             (
                 row["model"],
                 row["oracle"].partition(":")[2] if of_judges else row["relation"],
                 row["status"],
-                row.get("reason") or "",
+                (row.get("reason") or "").partition(", so this is no result:")[0],
                 row.get("estimate"),
                 "[{:.2f}, {:.2f}]".format(*ends) if (ends := row.get("interval")) else "",
                 row.get("users"),
             )
-            for row in rows
-            if row["oracle"].startswith(OF_JUDGES) is of_judges
-            and row["status"] != "not-applicable"
+            for row in held
+            if row["status"] != "not-applicable"
         ]
         columns = ("recommender", "test", "verdict", "why", "effect", "interval", "users")
         if found:
-            yield Sheet(title, columns, found, wordy=4)
+            notes = [
+                "Each test stands once: with the lists of the recommender where it came out worst."
+            ]
+            yield Sheet(title, columns, found, notes * of_judges, wordy=4)
 
 
 def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:

@@ -107,6 +107,10 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
     for table in tables_of("arena"):
         yield from _sheets(filled(table, rows) or Filled(table, {}, ()), data)
     yield from sheets
+    for name, each in documents:
+        judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
+        told = f"{name}: judge {judge} on {data}, seed {each['seed']}, {day}."
+        yield Sheet(notes=[one_line(told)])
 
 
 def _lrworld(documents: Documents, data: str) -> Iterator[Sheet]:

@@ -29,6 +29,9 @@ from pytest_recsys_mt.oracles import (
     same_choices,
 )
 from pytest_recsys_mt.report.answers import read_answers
+from pytest_recsys_mt.report.paper_tables.command import filled
+from pytest_recsys_mt.report.paper_tables.declared import tables_of
+from pytest_recsys_mt.report.sheets import NONE
 from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of
@@ -292,6 +295,10 @@ def test_a_run_on_the_embedded_set(
     assert {row["status"] for row in ahead} == {"holds"}
     assert len(ahead) == 9
     assert all(row["details"]["figures"]["accuracy"] == 1.0 for row in ahead)
+    found = filled(next(each for each in tables_of("lrworld") if each.name == "table-3"), rows)
+    assert found is not None
+    assert found.lines == {f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE]}  # no images
+    assert found.table.printed["GPT-4o-mini"][:2] == ["0.5975", "0.2614"]
     reasons = " ".join(row["reason"] for row in rows)
     assert "no item has the attribute 'image" in reasons
     assert "needs data in the format of netflix, and mini is in that of movielens" in reasons

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
+from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Document, Row, grouped
 from pytest_recsys_mt.gate.nodeids import parts_of
-from pytest_recsys_mt.report.leaderboard.board import boards_of
-from pytest_recsys_mt.report.leaderboard.command import sheets_of
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
@@ -55,10 +54,11 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     documents = [(str(path), record_at(path)) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
         data = one_line(str(documents[0][1]["data"]))
-        make = _OWN.get(suite)
-        found = list(make(documents, data) if make else _declared(documents, suite, name, data))
-    # Those of a paper of its own are found by their titles, which begin with a name.
-    wanted = name.replace("-", " ").capitalize() if make else ""
+        # Figures of an arena are no choice of rows; they are found by their titles, which begin with a name.
+        wanted = name.replace("-", " ").capitalize() if suite == "arena" else ""
+        found = list(
+            _arena(documents, data) if suite == "arena" else _declared(documents, suite, name, data)
+        )
     sheets = [sheet for sheet in found if sheet.title.startswith(wanted)]
     if not any(sheet.rows for sheet in sheets):
         known = ", ".join(sheet.title.partition(":")[0] for sheet in found if sheet.rows)
@@ -111,14 +111,6 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
         judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
         told = f"{name}: judge {judge} on {data}, seed {each['seed']}, {day}."
         yield Sheet(notes=[one_line(told)])
-
-
-def _lrworld(documents: Documents, data: str) -> Iterator[Sheet]:
-    for board in boards_of(documents, "lrworld"):
-        yield from sheets_of(board, models_as_rows=True)
-
-
-_OWN = {"arena": _arena, "lrworld": _lrworld}  # whose tables are no choice of rows
 
 
 def _has(name: str, wanted: str) -> bool:
@@ -197,6 +189,7 @@ def _selects(wanted: Selected, row: Row) -> bool:
         wanted.test in ("", function)
         and wanted.metric in ("", metric)
         and wanted.relation in ("", row["relation"])
+        and wanted.case in ("", own_parameters(row))
         and all(row["details"].get(name) == value for name, value in wanted.where.items())
     )
 

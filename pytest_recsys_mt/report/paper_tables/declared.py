@@ -5,6 +5,7 @@ A cell is made of the rows of a record that its line and its column both select.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -30,6 +31,7 @@ class Selected:
         metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for any.
         relation: The relation, ``scale_ratings(2)``; empty for any.
         where: Details that the row must have, by name.
+        case: The parameters of the test without the model, ``amazon-rules``; empty for any.
         value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``.
         spread: A figure of the row that stands behind ±, found as `value` is; of numbers by user their standard
             deviation.
@@ -43,6 +45,7 @@ class Selected:
     metric: str = ""
     relation: str = ""
     where: Mapping[str, Any] = field(default_factory=dict)
+    case: str = ""
     value: str = ""
     spread: str = ""
     times: float = 1
@@ -60,7 +63,8 @@ class Table:
         over: The detail of runs that are averaged, such as ``fold``; empty if a cell is one value.
         spread: What stands behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
-        printed: Lines as they are printed: their names, and a text for each column.
+        printed: Lines as they are printed: their names, and a text for each column; in a file also the table of LRWorld's
+            published values that has them as numbers.
         drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
     """
@@ -90,10 +94,15 @@ def tables_of(suite: str) -> list[Table]:
     having = sorted(folder.parent.name for folder in SUITES.glob("*/tables"))
     if suite not in having:
         raise DataError(
-            f"the suite {suite!r} has no tables of a paper; those that have are arena, lrworld, {', '.join(having)}"
+            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(having)}"
         )
     declared = (SUITES / suite / "tables").glob("*.toml")
-    return [read(path) for path in sorted(declared, key=lambda path: (path.name[0] == "f", path))]
+    return sorted(map(read, declared), key=_place)
+
+
+def _place(table: Table) -> tuple[bool, list[int]]:
+    numbers = [int(number) for number in re.findall(r"\d+", table.name)]
+    return table.name[0] == "f", numbers or [1000]
 
 
 def read(path: Path) -> Table:
@@ -107,6 +116,8 @@ def read(path: Path) -> Table:
         said["columns"] = [_made(Selected, each) for each in said.get("columns", [])]
         if "rows" in said:
             said["rows"] = [_made(Selected, each) for each in said["rows"]]
+        if isinstance(printed := said.get("printed"), str):
+            said["printed"] = _published(printed, said["columns"])
         table: Table = _made(Table, {"name": path.stem, **said})
     except (TypeError, ValueError) as error:
         raise DataError(f"{str(path)!r} is no table of a paper: {error}") from error
@@ -120,6 +131,17 @@ def read(path: Path) -> Table:
                 f"{str(path)!r}: {name!r} has {len(cells)} cells, and there are {len(table.columns)} columns"
             )
     return table
+
+
+def _published(place: str, columns: Sequence[Selected]) -> dict[str, list[str]]:
+    text = (SUITES.parent / "lrworld/published.toml").read_text(encoding="utf-8")
+    found: Any = tomllib.loads(text)
+    for key in place.split("."):
+        found = found[key]
+    return {
+        name: [f"{value:.{column.digits}f}" for value, column in zip(row, columns, strict=True)]
+        for name, row in found.items()
+    }
 
 
 def _made(kind: Any, said: Mapping[str, Any]) -> Any:

@@ -8,14 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
-from pytest_recsys_mt.abilities import (
-    declares,
-    fingerprint_of,
-    identity_of,
-    ignored_by,
-    method_of,
-    promises_of,
-)
+from pytest_recsys_mt import abilities
 from pytest_recsys_mt.calls.answer import (
     LOST,
     Answer,
@@ -243,11 +236,11 @@ def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
         name: Its name in reports.
         fixture: The fixture that gave it; empty for a spec.
     """
-    identity = identity_of(asked)
+    identity = abilities.identity_of(asked)
     if identity is not None:  # omits parts of its spec that do not affect answers
         return dict(identity)
     own = {"fixture": fixture} if fixture else {}
-    return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
+    return {"recommender": name, "fingerprint": abilities.fingerprint_of(asked), **own}
 
 
 class RecommenderSubject(Subject):
@@ -258,23 +251,23 @@ class RecommenderSubject(Subject):
     ) -> None:
         super().__init__(name)
         self._patience = Patience(timeout)
-        self.deterministic = declares(recommender, "deterministic")
-        self.reads_text = declares(recommender, "reads_text")
-        self.promises = promises_of(recommender)
-        self.live = declares(recommender, "live")
-        self.waits = method_of(recommender, "recommend_each") is not None
+        self.deterministic = abilities.declares(recommender, "deterministic")
+        self.reads_text = abilities.declares(recommender, "reads_text")
+        self.promises = abilities.promises_of(recommender)
+        self.live = abilities.declares(recommender, "live")
+        self.waits = abilities.method_of(recommender, "recommend_each") is not None
         self._recommender = recommender
         self._fixture = fixture
         self._model = Part({})
-        if method_of(recommender, "fit") is None:
+        if abilities.method_of(recommender, "fit") is None:
             self.unfit = f"{name} has no fit(dataset, seed)"
 
     def fit(self, training: Dataset, seed: int) -> None:
-        fit = method_of(self._recommender, "fit")
+        fit = abilities.method_of(self._recommender, "fit")
         if fit is not None:
             fit(training.apart(), seed)
-        self.ignores = ignored_by(self._recommender)
-        fingerprint = fingerprint_of(self._recommender)
+        self.ignores = abilities.ignored_by(self._recommender)
+        fingerprint = abilities.fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
         identity = identity_in_key(self._recommender, self.name, self._fixture)
@@ -290,7 +283,7 @@ class RecommenderSubject(Subject):
         )
 
     def same_question(self, one: Request, other: Request) -> bool:
-        same = method_of(self._recommender, "same_question")
+        same = abilities.method_of(self._recommender, "same_question")
         return one == other or (same is not None and bool(same(one, other)))
 
     def call(self, request: Request, repeat: bool) -> Call:
@@ -303,7 +296,7 @@ class RecommenderSubject(Subject):
         A recommender with a `recommend_each` does both itself, and yields answers as they arrive.
         """
         requests = [call.request for call in calls if call.request is not None]
-        each = method_of(self._recommender, "recommend_each")
+        each = abilities.method_of(self._recommender, "recommend_each")
         if each is None:
             return _together_or_apart(self._recommend, requests)
 
@@ -337,22 +330,22 @@ class TextSubject(Subject):
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
         self.model = model = recommender.model
-        self.promises = promises_of(model)
-        self.streams = method_of(model, "also") is not None
+        self.promises = abilities.promises_of(model)
+        self.streams = abilities.method_of(model, "also") is not None
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._waiting: set[int] = set()
         self._last = 0
         self._seed = 0
         self._identity = identity_in_key(model, name, fixture)
-        known = identity_of(model) is not None
+        known = abilities.identity_of(model) is not None
         self.durable = known or self._identity["fingerprint"] is not None
         self.fingerprint = key_of(self._identity) if self.durable else None
 
     def fit(self, training: Dataset, seed: int) -> None:
         self._seed = seed
         self._recommender.fit(training, seed)
-        self.ignores = ignored_by(self.model)
+        self.ignores = abilities.ignored_by(self.model)
 
     def same_question(self, one: Request, other: Request) -> bool:
         return one == other or (one.k == other.k and self.messages(one) == self.messages(other))
@@ -388,25 +381,25 @@ class TextSubject(Subject):
         }
 
     def prompt_tokens(self, call: Call) -> int | None:
-        count = method_of(self.model, "prompt_tokens")
+        count = abilities.method_of(self.model, "prompt_tokens")
         if count is None or call.prompt is None:
             return None
         return int(count(call.prompt))
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
-        body = method_of(self.model, "body")
+        body = abilities.method_of(self.model, "body")
         return None if body is None or call.prompt is None else dict(body(call.prompt))
 
     def wind_down(self) -> bool:
-        wind_down = method_of(self.model, "wind_down")
+        wind_down = abilities.method_of(self.model, "wind_down")
         return wind_down is not None and bool(wind_down())
 
     def in_flight(self) -> Sequence[int]:
-        in_flight = method_of(self.model, "in_flight")
+        in_flight = abilities.method_of(self.model, "in_flight")
         return () if in_flight is None else in_flight()
 
     def also(self, calls: Sequence[Call]) -> bool:
-        also = method_of(self.model, "also")
+        also = abilities.method_of(self.model, "also")
         if also is None:
             return False
         # Before the model hears of them: their answers may arrive at once.
@@ -420,7 +413,7 @@ class TextSubject(Subject):
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         prompts = [call.prompt for call in calls if call.prompt is not None]
-        completions = method_of(self.model, "complete_each")
+        completions = abilities.method_of(self.model, "complete_each")
         if completions is None:
             return _together_or_apart(self._complete, prompts)
         self._waiting = set(range(len(calls)))

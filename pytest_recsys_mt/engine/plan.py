@@ -157,6 +157,8 @@ class Plan(Executor):
         self.questions[judge] += questions
 
     def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:
+        self._clock += 1  # a batch of its own, after which the first users may be asked once more
+        self.latest[subject.name] = self._clock
         # Whoever asks for the same once more finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)
         self._again[self._nodeid, what] = max(calls, counted)

@@ -110,6 +110,8 @@ class Planning:
             self.plan.bounded[nodeid] = "what it asks depends on a verdict"
             if running.recsys is not None:
                 running.recsys.rewind()
+        if running.recsys is not None and (most := running.recsys.runner.settings.shrink):
+            running.recsys.runner.planned_again(most * len(running.verdicts), "smallest examples")
         return True
 
     def _run_body(self, item: pytest.Function) -> None:

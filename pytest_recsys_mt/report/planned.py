@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
@@ -63,10 +62,11 @@ def print_plan(
     left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
     _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    _write_bound(reporter, plan, len(left), settings.limits)
+    _write_bound(reporter, plan, len(left), settings)
 
 
-def _write_bound(reporter: Any, plan: Plan, unknown: int, limits: Limits) -> None:
+def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) -> None:
+    limits = settings.limits
     sure = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
     again = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
     controls = [count for (purpose, _), count in plan.counts.items() if purpose == CONTROLLING]
@@ -83,6 +83,7 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, limits: Limits) -> Non
         parts.append(
             f"  {further:,} more if every relation is violated; {_at_most(again)}: both sides of a difference are "
             f"asked once more, and some users at the end, to see whether answers changed"
+            + (f"; --recsys-shrink={settings.shrink} each" if settings.shrink else "")
         )
     if shown:
         parts.append(

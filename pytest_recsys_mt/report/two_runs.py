@@ -58,7 +58,7 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
     """Write the comparison of two records, of the models of one, or of the latest kept run and the one before.
 
     Returns:
-        0 if nothing became worse, 1 if something did, 2 if they cannot be compared.
+        0 if nothing became worse, 1 if something did or the later one alone is partial, 2 if they cannot be compared.
 
     Raises:
         DataError, PolicyError: If a record cannot be read or compared, or the file cannot be written.
@@ -85,8 +85,11 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
         parts.append(_spent(*documents, same=old == new))
         sides = dict.fromkeys(map(_about, (old, new), documents))
         ended = [f"{len(broke)} failing now that did not then"] if broke else []
+        then, now = (each["gate"] for each in documents)
+        if now["incomplete"] and not then["incomplete"]:
+            ended.append(f"the later run is partial: {one_line(now['incomplete'][0])}")
         title = "; ".join([" -> ".join(sides), *ended, *notes])
-    worse = broke or any(each["counts"].get(word) for each in comparisons for word in LOUD)
+    worse = ended or any(each["counts"].get(word) for each in comparisons for word in LOUD)
     status = 2 if any(each["refused"] for each in comparisons) else int(bool(worse))
     return title, parts, status
 

@@ -8,6 +8,8 @@ import pytest
 from tests.plugin.conftest import TOYS, record_of
 
 MODELS = '''
+import hashlib
+import re
 import pathlib
 from pytest_recsys_mt import Completion
 from pytest_recsys_mt.requests import Usage
@@ -36,6 +38,20 @@ class Counting(Chat):
 
     def prompt_tokens(self, prompt):
         return 7
+
+
+class Fickle(Chat):
+    """Every letter of the prompt changes its list, always in the same way."""
+
+    deterministic = True
+
+    def complete(self, prompts):
+        return [Completion(self.answer(prompt.messages[-1].content)) for prompt in prompts]
+
+    def answer(self, text):
+        titles = re.findall(r"^\\d+\\. (.+)$", text, re.MULTILINE)
+        titles.sort(key=lambda title: hashlib.sha256((text + title).encode()).digest())
+        return "\\n".join(titles[:10])
 
 
 class Turning(ScaleSensitive):
@@ -140,6 +156,25 @@ def test_a_plan_counts_the_calls_that_a_run_makes(project: Project, models: list
     assert again["cached"] == chat, "only what has a name that lasts is kept"
 
 
+@pytest.mark.parametrize("searched", [0, 30])
+def test_no_run_in_which_every_relation_is_violated_asks_more_than_planned(
+    project: Project, searched: int
+) -> None:
+    arguments = [
+        "--recsys-model=models.py:Fickle",
+        "--recsys-users=25",
+        "--recsys-keep=baseline",
+        "-k",
+        "test_one",
+    ]
+    arguments.append(f"--recsys-shrink={searched}")
+    project.plan(*arguments)
+    project.record(*arguments)
+    calls = record_of(project.pytester.path / "record.json")["calls"]
+    assert bool(calls["searched"]) is bool(searched)
+    assert 100 < project.all + calls["searched"] <= project.most
+
+
 def test_claims_about_one_pair_are_confirmed_by_the_same_calls(project: Project) -> None:
     project.pytester.makepyfile(
         test_it="""
@@ -156,7 +191,7 @@ def test_claims_about_one_pair_are_confirmed_by_the_same_calls(project: Project)
     )
     arguments = ["--recsys-model=models.py:Turning", "--recsys-users=30"]
     planned = project.plan(*arguments)
-    assert project.most == 2 * planned["planned"]
+    assert project.most == 2 * planned["planned"] + 2 * 20, "and 20 users once more at the end"
     project.record(*arguments)
     assert project.all <= project.most
 

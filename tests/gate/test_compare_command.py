@@ -178,6 +178,17 @@ def test_the_comment_on_a_pull_request_says_what_became_worse(run: Callable[...,
     assert unknown.endswith("end\n")
 
 
+def test_a_run_that_did_not_end_is_worse_than_one_that_did(
+    run: Callable[..., None], compare: Callable[..., tuple[int, str]]
+) -> None:
+    run(0)
+    run(0, "--recsys-max-calls=1")
+    status, text = compare("1", "2")
+    assert status == 1
+    assert "the later run is partial: 2 verdicts lack users" in " ".join(text.split())
+    assert compare("2", "1")[0] == 0
+
+
 def test_three_records_are_too_many(compare: Callable[..., tuple[int, str]]) -> None:
     with pytest.raises(SystemExit):
         compare("a.json", "b.json", "c.json")

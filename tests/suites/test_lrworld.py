@@ -295,10 +295,10 @@ def test_a_run_on_the_embedded_set(
     assert {row["status"] for row in ahead} == {"holds"}
     assert len(ahead) == 9
     assert all(row["details"]["figures"]["accuracy"] == 1.0 for row in ahead)
-    found = filled(next(each for each in tables_of("lrworld") if each.name == "table-3"), rows)
-    assert found is not None
-    assert found.lines == {f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE]}  # no images
-    assert found.table.printed["GPT-4o-mini"][:2] == ["0.5975", "0.2614"]
+    table = filled(next(each for each in tables_of("lrworld") if each.name == "table-3"), rows)
+    assert table is not None
+    assert table.lines == {f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE]}  # no images
+    assert table.table.printed["GPT-4o-mini"][:2] == ["0.5975", "0.2614"]
     reasons = " ".join(row["reason"] for row in rows)
     assert "no item has the attribute 'image" in reasons
     assert "needs data in the format of netflix, and mini is in that of movielens" in reasons

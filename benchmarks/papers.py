@@ -162,7 +162,7 @@ def page(name: str) -> str:
         flags=re.MULTILINE,
     )
     return (
-        f"# The tables of {title}\n\nOf the embedded data, by\n\n{shown}\n\nin a clone with the installed package. "
+        f'# Tables of "{title}"\n\nOf the embedded data, by\n\n{shown}\n\nin a clone with the installed package. '
         f"`Scripted` is no language model: it reads the titles in a prompt and prefers those that are about as popular "
         f"as what was chosen. Lines marked † are as the paper prints them, of other data. "
         f"[The suite](../suites/{name}.md) says what each value means. `python -m benchmarks.papers` made this page.\n\n"

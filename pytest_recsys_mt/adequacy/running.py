@@ -218,7 +218,7 @@ def _sources(folder: Path) -> str:
             if name.endswith((".py", ".toml", ".ini", ".cfg")):
                 path = Path(parent, name)
                 with contextlib.suppress(OSError):
-                    total.update(str(path).encode() + b"\0" + path.read_bytes())
+                    total.update(str(path).encode() + b"\0" + content_of(path))
     return total.hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import glob
 from collections.abc import Mapping, Sequence
@@ -138,7 +137,7 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
 
 def _check(path: Path, part: Part) -> None:
     try:
-        codecs.lookup(part.encoding)
+        "".encode(part.encoding)
     except LookupError as problem:
         raise DataError(
             f"{str(path)!r}: encoding={part.encoding!r} is unknown to Python"

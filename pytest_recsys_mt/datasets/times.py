@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
         return whole
     try:
         return pd.to_datetime(texts, format=form, utc=True, errors="coerce")
-    except ValueError as problem:
+    except (ValueError, re.error) as problem:  # such as a directive twice
         raise DataError(f"time_format={form!r} is no form of times: {problem}") from problem
 
 

@@ -71,6 +71,8 @@ def written(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.lrworld.question_file import QuestionFile, measures_of
     from pytest_recsys_mt.sanitize import one_line
 
+    if given.file.is_file():  # what holds no questions is not replaced
+        QuestionFile.read(given.file)
     settings = Settings.of(given.setting)
     dataset = load(given.data, repeats=given.repeats, told=lambda note: print(f"note: {note}"))
     measures = {each.name: each for each in measures_of(dataset.family)}

@@ -123,6 +123,8 @@ def _in_common(old: Document, new: Document) -> tuple[tuple[Document, Document],
         return (old, new), []
     both = tests[0] & tests[1]
     counts = [len(each - both) for each in tests]
+    if not both:
+        raise DataError(f"no test is in both runs: {counts[0]} then, {counts[1]} now")
     notes = [f"tests of one run alone: {counts[0]} then, {counts[1]} now"]
     return (_only(old, both), _only(new, both)), notes
 

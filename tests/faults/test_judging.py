@@ -1,9 +1,12 @@
 """From records to the matrix and the score: what counts as killed, unclear, equivalent."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.adequacy import running
 from pytest_recsys_mt.adequacy.command import render
 from pytest_recsys_mt.adequacy.judging import DRIFT, adequacy, clopper_pearson
 from pytest_recsys_mt.adequacy.lines import lines
@@ -182,3 +185,13 @@ def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> N
     assert "\x1b" not in page
     assert "http" not in page.replace("http-equiv", ""), "it loads nothing"
     assert render(found) == page
+
+
+def test_sources_are_files_of_a_size_and_nothing_that_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("x = 1\n", encoding="utf-8")
+    alone = running._sources(tmp_path)
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    assert running._sources(tmp_path) == alone
+    (tmp_path / "shop.py").write_text("x = 2\n", encoding="utf-8")
+    assert running._sources(tmp_path) != alone

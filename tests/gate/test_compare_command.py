@@ -143,6 +143,10 @@ def test_what_cannot_be_compared_says_why_and_other_tests_are_counted(
     assert status == 0
     assert "tests of one run alone: 1 then, 0 now" in text
     assert "shuffle_candidates" not in text
+    run(0, "-k", "shuffle")
+    status, text = compare("3", "4")
+    assert status == 2
+    assert "no test is in both runs: 1 then, 1 now" in text
 
 
 def test_as_markdown_and_as_a_page(

@@ -85,6 +85,18 @@ def test_what_cannot_be_written_is_told(
     assert not path.exists()
 
 
+def test_what_is_no_file_of_questions_is_not_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sales.csv"
+    path.write_text("user,item\n", encoding="utf-8")
+    assert cli.main(["questions", str(path), "--count", "30", "--kind", "genre"]) == 2
+    assert "sales.csv" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == "user,item\n"
+    written(tmp_path / "q.jsonl", kinds=("genre",))
+    written(tmp_path / "q.jsonl", kinds=("genre",))
+
+
 def test_a_run_asks_the_file_and_names_its_data_and_digest(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

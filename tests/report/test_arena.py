@@ -30,7 +30,7 @@ def test_the_page_has_the_figures_of_the_paper(
         "Figure 3",
         "Figure 4",
         "Figure 6",
-        "Figure 6, published",
+        "Figure 6, published: AUC and Q",
         "The judge under test",
     ):
         assert re.search(rf"<h2[^>]*><bdi>{title}", text)

@@ -11,10 +11,6 @@ from typing import Any
 from pytest_recsys_mt.gate.document import STATES, Document, Row, detail_of, grouped, state_of
 from pytest_recsys_mt.report.sheets import Cell, Sheet
 
-PUBLISHED = {"NRMS": (0.7521, 1.9485), "LightGCN": (0.6824, 1.9139), "SASRec": (0.6772, 1.7884),
-             "DeepFM": (0.6146, 1.7237)}  # fmt: skip
-"""AUC (Table 1) and Q against FM (Table 2) on MovieLens, judged by GPT-4o."""
-
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
 
 
@@ -146,15 +142,6 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
             drawn="bars",
             bars=range(1, len(columns) + 1),
         )
-    best = [max(values) for values in zip(*PUBLISHED.values(), strict=True)]
-    yield Sheet(
-        "Figure 6, published: GPT-4o on MovieLens",
-        ("recommender", "AUC", "Q"),
-        [(name, auc / best[0], q / best[1]) for name, (auc, q) in PUBLISHED.items()],
-        ["From Tables 1 and 2 of the paper, which prints no absolute scores."],
-        drawn="bars",
-        bars=(1, 2),
-    )
 
 
 def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:

@@ -122,10 +122,12 @@ def read(body: bytes) -> Completion:
 
 
 def may_be_paid(error: Exception) -> bool:
-    """Whether a failed attempt reached a server and did not return with an error status."""
+    """Whether a failed attempt reached a server, and did not return with an error status or was billed all the same."""
     import aiohttp
     import openai
 
+    if isinstance(error, openai.APIStatusError) and '"usage"' in error.response.text:
+        return True
     # httpx's errors in between do not distinguish a failed connection from a broken one.
     unsent = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
     return not is_caused_by(error, openai.APIStatusError, *unsent)

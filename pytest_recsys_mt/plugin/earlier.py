@@ -166,7 +166,7 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
             if not changed and nodeid in earlier.replayed:
                 changed = [earlier.replayed[nodeid]]
             told["STILL"].append((text, changed))
-    for nodeid in earlier.replayed.keys() - tests.keys():
+    for nodeid in sorted(earlier.replayed.keys() - tests.keys()):
         was = earlier.known[nodeid]
         text = f"{nodeid}: {was.state} in run {was.run}, not judged now"
         told["STILL"].append((text, [earlier.replayed[nodeid]]))

@@ -86,7 +86,7 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
         ours = isinstance(other, pytest.Function) and items.recommender_of(other) == key
         if ours and begins and other.path not in late and _may_begin(other):
             parts += _begun(other, running, run)
-        elif not _is_skipped(other):
+        elif not is_skipped(other):
             late.add(other.path)
             if ours and first and items.asks_two_sides(other):
                 parts += _looked_at(other, running, run)
@@ -206,7 +206,7 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 def _may_begin(item: pytest.Item) -> bool:
     """Whether a test needs nothing that is made for it when pytest comes to it."""
-    if not isinstance(item, pytest.Function) or _is_skipped(item) or items.is_drawn(item):
+    if not isinstance(item, pytest.Function) or is_skipped(item) or items.is_drawn(item):
         return False
     plain, marks = items.plain_parameters(item), {mark.name for mark in item.iter_markers()}
     return (
@@ -219,7 +219,8 @@ def _may_begin(item: pytest.Item) -> bool:
     )
 
 
-def _is_skipped(item: pytest.Item) -> bool:
+def is_skipped(item: pytest.Item) -> bool:
+    """Whether a mark may keep pytest from running a test."""
     return any(
         mark.name in ("skip", "skipif")
         or (mark.name == "xfail" and not mark.kwargs.get("run", True))

@@ -75,14 +75,15 @@ class Earlier:
         if none or not run.begins((KEY, item if on_worker else model)):
             return
         from pytest_recsys_mt.engine.counterexample import answered_as_before
+        from pytest_recsys_mt.plugin.ahead import is_skipped
 
         for other in [item] if on_worker else item.session.items:
             relation = relation_of(other)
-            if recommender_of(other) != model or relation is None or recsys.lacks(relation):
+            if relation is None or recommender_of(other) != model or is_skipped(other):
                 continue
             own = recsys.like(design_of(other, run.settings.design), lambda verdict: verdict)
             found = [shrunk for row in self.rows(other.nodeid) if (shrunk := row["shrunk"])]
-            for shrunk in [] if own.design.refits else found[:1]:
+            for shrunk in [] if own.design.refits or own.lacks(relation) else found[:1]:
                 as_before = answered_as_before(own.run(), own.run(relation), shrunk)
                 if as_before is not None:
                     was = self.known[other.nodeid].run

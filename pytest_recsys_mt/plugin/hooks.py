@@ -261,7 +261,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead, takes_begun
+    from pytest_recsys_mt.plugin.ahead import ask_ahead, takes_begun, time_limit
 
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
@@ -269,7 +269,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         run = state.run_of(pyfuncitem.config)
         earlier: Any = pyfuncitem.config.pluginmanager.getplugin(state.EARLIER)
         if earlier is not None:
-            earlier.replay(pyfuncitem, running.recsys, run)
+            with time_limit(pyfuncitem, counts=False):
+                earlier.replay(pyfuncitem, running.recsys, run)
         running.ahead = ask_ahead(pyfuncitem, running, run)
     if running.transformation is not None:
         source, followup = running.both_sides()

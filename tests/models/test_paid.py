@@ -117,7 +117,7 @@ class Billing:
             question = payload["messages"][0]["content"] if self._each else ""
             number = self._asked[question] = self._asked.get(question, -1) + 1
             reply = self._replies[number % len(self._replies)]
-            if reply.status == 200 or "usage" in reply.body:
+            if reply.status == 200 or (isinstance(reply.body, dict) and "usage" in reply.body):
                 cost = self._bill(reply)
                 self.billed += cost
                 self.bills += 1

@@ -6,6 +6,7 @@ import json
 import re
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -126,8 +127,9 @@ def may_be_paid(error: Exception) -> bool:
     import aiohttp
     import openai
 
-    if isinstance(error, openai.APIStatusError) and '"usage"' in error.response.text:
-        return True
+    with suppress(AttributeError, RuntimeError):  # LiteLLM may have no response, or an unread one
+        if isinstance(error, openai.APIStatusError) and '"usage"' in error.response.text:
+            return True
     # httpx's errors in between do not distinguish a failed connection from a broken one.
     unsent = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
     return not is_caused_by(error, openai.APIStatusError, *unsent)

@@ -17,9 +17,9 @@ from xml.etree import ElementTree
 from benchmarks import tables
 from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of, read
-from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Document, Row
+from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.report.html import read_record, write_report
 from pytest_recsys_mt.report.junit import _case_of, annotate
 from pytest_recsys_mt.report.record import lines_of

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import base64
-import hashlib
 import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.adequacy.document import Adequacy
-from pytest_recsys_mt.adequacy.lines import (
-    advice,
-    effect_text,
-    fault_lines,
-    lines,
-    plan_lines,
-    score_text,
-    to_add,
-)
-from pytest_recsys_mt.errors import DataError, MissingExtraError
-from pytest_recsys_mt.faults import Dose, doses
+from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.sanitize import clean
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.adequacy.document import Adequacy
     from pytest_recsys_mt.adequacy.running import Runs
+    from pytest_recsys_mt.faults import Dose
 
 DESCRIPTION = """\
 Run your tests on your recommender once without a fault and once with each of many planted faults, and say which of
@@ -94,17 +83,20 @@ def mutated(given: argparse.Namespace) -> int:
     Returns:
         0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
     """
+    from pytest_recsys_mt.adequacy import lines
     from pytest_recsys_mt.adequacy.running import Runs
+    from pytest_recsys_mt.faults import doses
+    from pytest_recsys_mt.report.html.page import require_html
 
     chosen = doses(given.faults)
     if given.list:
-        print(*fault_lines(chosen), sep="\n")
+        print(*lines.fault_lines(chosen), sep="\n")
         return 0
     if given.html is not None:
-        require_jinja()
+        require_html()
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
     if given.plan:
-        print(*plan_lines(runs.plan(), chosen), sep="\n")
+        print(*lines.plan_lines(runs.plan(), chosen), sep="\n")
         return 0
     try:
         found = _tried(given, runs, chosen)
@@ -117,7 +109,7 @@ def mutated(given: argparse.Namespace) -> int:
         _write(given.json, json.dumps(found, indent=1) + "\n")
     if given.html is not None:
         _write(given.html, render(found))
-    print(*lines(found), sep="\n")
+    print(*lines.lines(found), sep="\n")
     below = given.at_least is not None and any(
         score["share"] is None or score["share"] < given.at_least for score in found["scores"]
     )
@@ -171,49 +163,17 @@ def _share(text: str) -> float:
     return share
 
 
-TEMPLATE = Path(__file__).parent / "templates" / "adequacy.html.j2"
-
-MARKS = {"killed": "✕", "survived": "·", "unclear": "?"}
-
-STYLE = """
-:root { color-scheme: light dark; --line: #8885; --good: #1a7f37; --bad: #cf222e; --open: #9a6700; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-size: .85rem; display: block; overflow-x: auto; }
-th, td { border: 1px solid var(--line); padding: .15rem .4rem; text-align: left; }
-td.cell, th.test { text-align: center; }
-.killed { color: var(--good); } .survived { color: var(--bad); } .unclear { color: var(--open); }
-pre { border: 1px solid var(--line); padding: .7rem; overflow-x: auto; }
-.score { font-size: 1.2rem; } li { margin: .3rem 0; }
-"""
-
-
-def require_jinja() -> None:
-    """Check that the library that fills the page is installed."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the HTML page needs Jinja2 ({error}); install it with: pip install 'pytest-recsys-mt[html]'"
-        ) from error
-
-
 def render(found: Adequacy) -> str:
     """The page of a document. The same document gives the same page."""
-    require_jinja()
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+    from pytest_recsys_mt.adequacy import lines
+    from pytest_recsys_mt.report.html.page import fill
 
-    made = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    return made.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        found=clean(found),
-        marks=MARKS,
-        score_text=score_text,
-        effect_text=effect_text,
-        to_add=to_add,
-        advice=advice,
-        style=Markup(STYLE),  # ours, not the user's
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-    )
+    shown: dict[str, Any] = {
+        "found": clean(found),
+        "marks": {"killed": "✕", "survived": "·", "unclear": "?"},
+        "score_text": lines.score_text,
+        "effect_text": lines.effect_text,
+        "to_add": lines.to_add,
+        "advice": lines.advice,
+    }
+    return fill("adequacy.html.j2", shown, "adequacy.css")

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.files import MOST_DATA, content_of
-from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.document import Document, Facts, Row
+from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import typed
 

@@ -7,7 +7,6 @@ all users, whose pseudo-values are the differences of theirs.
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,9 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_recsys_mt.gate.document import Change, Changed, Row, detail_of, measured, unit_of
-from pytest_recsys_mt.gate.nodeids import function_of, parts_of, spoken_of
+from pytest_recsys_mt.gate.nodeids import address, step_of
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -29,38 +27,6 @@ from pytest_recsys_mt.sanitize import one_line
 SEVERAL_LOOKS = (
     "users were asked in several steps, and records of that version have no values of users then"
 )
-
-
-def address(row: Row) -> str:
-    """The id of a test without its model, which differs in the other run."""
-    test, own = function_of(str(row["nodeid"])), own_parameters(row)
-    return f"{test}[{own}]" if own else test
-
-
-def own_parameters(row: Row) -> str:
-    """The parameters of a test without its model."""
-    own = parts_of(str(row["nodeid"])).parameters
-    model = re.escape(slug(str(row["model"])))
-    # Other parameters may stand before it.
-    return re.sub(f"(^|-){model}(?=-|$)", "", own, count=1).removeprefix("-") if model else own
-
-
-def name_of_row(row: Row) -> str:
-    """The relation; for tests without a relation, the test and its own parameters."""
-    if row["relation"] and measured(row).metric is None:
-        return str(row["relation"])
-    return " ".join(filter(None, [spoken_of(row["nodeid"]), own_parameters(row)]))
-
-
-def step_of(row: Row) -> str:
-    """What a verdict judges within its test: ``history=5 against history=2``; else its relation."""
-    against = row.get("against")  # records of before lack it
-    return f"{row['relation']} against {against}" if against else str(row["relation"])
-
-
-def addresses(rows: Iterable[Row]) -> list[str]:
-    """The tests of a run without their models, in order."""
-    return sorted({address(row) for row in rows})
 
 
 def compare(

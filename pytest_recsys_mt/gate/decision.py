@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
-from pytest_recsys_mt.gate.comparison import address, bounds_of, compare, name_of_row
+from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import (
     Comparison,
     Decision,
@@ -22,6 +22,7 @@ from pytest_recsys_mt.gate.document import (
     state_of_test,
     vacuous_of,
 )
+from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.sanitize import one_line
 from pytest_recsys_mt.wording import unread

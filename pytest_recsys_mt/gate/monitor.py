@@ -19,8 +19,9 @@ import numpy as np
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
-from pytest_recsys_mt.gate.comparison import address, name_of_row, unknown_of
+from pytest_recsys_mt.gate.comparison import unknown_of
 from pytest_recsys_mt.gate.document import Document, Row, measured
+from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import MARGIN
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats

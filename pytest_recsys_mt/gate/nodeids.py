@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.metamorphic import slug
 
 
 class NodeId(NamedTuple):
@@ -40,3 +45,35 @@ def function_of(nodeid: str) -> str:
 def spoken_of(nodeid: str) -> str:
     """The name of a test without ``test_``, and without its parameters."""
     return parts_of(nodeid).function.removeprefix("test_")
+
+
+def address(row: Row) -> str:
+    """The id of a test without its model, which differs in the other run."""
+    test, own = function_of(str(row["nodeid"])), own_parameters(row)
+    return f"{test}[{own}]" if own else test
+
+
+def own_parameters(row: Row) -> str:
+    """The parameters of a test without its model."""
+    own = parts_of(str(row["nodeid"])).parameters
+    model = re.escape(slug(str(row["model"])))
+    # Other parameters may stand before it.
+    return re.sub(f"(^|-){model}(?=-|$)", "", own, count=1).removeprefix("-") if model else own
+
+
+def name_of_row(row: Row) -> str:
+    """The relation; for tests without a relation, the test and its own parameters."""
+    if row["relation"] and measured(row).metric is None:
+        return str(row["relation"])
+    return " ".join(filter(None, [spoken_of(row["nodeid"]), own_parameters(row)]))
+
+
+def step_of(row: Row) -> str:
+    """What a verdict judges within its test: ``history=5 against history=2``; else its relation."""
+    against = row.get("against")  # records of before lack it
+    return f"{row['relation']} against {against}" if against else str(row["relation"])
+
+
+def addresses(rows: Iterable[Row]) -> list[str]:
+    """The tests of a run without their models, in order."""
+    return sorted({address(row) for row in rows})

@@ -6,24 +6,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.lrworld.generator_settings import Settings
-from pytest_recsys_mt.lrworld.question import (
-    KINDS,
-    LASTFM,
-    MEASURES,
-    Kind,
-    Measure,
-    Question,
-    header,
-    load,
-    save,
-)
-
 if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.ablations import noisy, shuffled
     from pytest_recsys_mt.lrworld.asking import ask
     from pytest_recsys_mt.lrworld.generator import Generated, generate
+    from pytest_recsys_mt.lrworld.generator_settings import Settings
     from pytest_recsys_mt.lrworld.paper_figures import beside
+    from pytest_recsys_mt.lrworld.question import (
+        KINDS,
+        LASTFM,
+        MEASURES,
+        Kind,
+        Measure,
+        Question,
+        header,
+        load,
+        save,
+    )
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
     from pytest_recsys_mt.lrworld.simple_ways import BASELINES, baselines, credits_of
     from pytest_recsys_mt.lrworld.worlds import questions_for, questions_of, rare
@@ -34,12 +33,16 @@ __all__ = [
     "questions_of", "rare", "save", "shuffled",
 ]  # fmt: skip
 
-# These import pandas and scipy, which those that only read questions do not pay for.
+# These import the readers of answers, or pandas and scipy, which a command's options need not pay for.
 _LATER = {
     "ablations": ("noisy", "shuffled"),
     "asking": ("ask",),
     "generator": ("Generated", "generate"),
+    "generator_settings": ("Settings",),
     "paper_figures": ("beside",),
+    "question": (
+        *["KINDS", "LASTFM", "MEASURES", "Kind", "Measure", "Question", "header", "load", "save"],
+    ),
     "question_file": ("QuestionFile",),
     "simple_ways": ("BASELINES", "baselines", "credits_of"),
     "worlds": ("questions_for", "questions_of", "rare"),

@@ -14,8 +14,8 @@ import pytest
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import UNSETTLED, Row, grouped, state_of, state_of_test
+from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of

@@ -87,7 +87,8 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     judged = any(report.recsys_mt["rows"] for report in carrying)
     if not judged and not collected and not _asked_for(config):
         return
-    from pytest_recsys_mt.report import finish, lost, missing, results_of
+    from pytest_recsys_mt.report.attempts import lost, missing, results_of
+    from pytest_recsys_mt.report.ending import finish
 
     results, again = results_of(reported.tests), config.stash[state.AGAIN]
     wanting = lost([*collected, *(report.nodeid for report in carrying)], results)

@@ -21,7 +21,6 @@ from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import RECORDED, Settings
 from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
-from pytest_recsys_mt.gate.comparison import addresses
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import (
     Calls,
@@ -35,6 +34,7 @@ from pytest_recsys_mt.gate.document import (
     grouped,
     models_of,
 )
+from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.answers import taken_from, write_answers

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_recsys_mt.gate.comparison import name_of_row, own_parameters
 from pytest_recsys_mt.gate.document import Row, grouped
-from pytest_recsys_mt.gate.nodeids import spoken_of
+from pytest_recsys_mt.gate.nodeids import name_of_row, own_parameters, spoken_of
 from pytest_recsys_mt.metamorphic import slug
 
 

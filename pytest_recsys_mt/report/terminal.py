@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.files import TEMPORARY
-from pytest_recsys_mt.gate.comparison import name_of_row
 from pytest_recsys_mt.gate.document import Calls, Row, grouped, state_of, vacuous_of
+from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of

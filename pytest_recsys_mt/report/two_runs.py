@@ -11,9 +11,10 @@ from typing import cast
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
-from pytest_recsys_mt.gate.comparison import address, addresses, keyed
+from pytest_recsys_mt.gate.comparison import keyed
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured, state_of
+from pytest_recsys_mt.gate.nodeids import address, addresses
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.compared import CHANGES, LOUD

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.gate.document import Drift
-from pytest_recsys_mt.report import _merged
+from pytest_recsys_mt.report.ending import _merged
 
 pytest_plugins = ["pytester"]
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.gate.comparison import _unknown, address, bounds_of, compare, unknown_of
+from pytest_recsys_mt.gate.comparison import _unknown, bounds_of, compare, unknown_of
 from pytest_recsys_mt.gate.document import Changed
+from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
 
 USERS = [f"u{number:03}" for number in range(100)]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pytest_recsys_mt.gate.comparison import address, name_of_row
-from pytest_recsys_mt.gate.nodeids import NodeId, function_of, parts_of
+from pytest_recsys_mt.gate.nodeids import NodeId, address, function_of, name_of_row, parts_of
 from pytest_recsys_mt.gate.policy import facts_of
 from pytest_recsys_mt.report.outputs import record_at
 from tests.gate.conftest import Run

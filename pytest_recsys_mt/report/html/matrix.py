@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.comparison import keyed as keyed_rows
-from pytest_recsys_mt.gate.comparison import step_of
 from pytest_recsys_mt.gate.document import Changed, Document
+from pytest_recsys_mt.gate.nodeids import step_of
 from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.scorecard import p_text

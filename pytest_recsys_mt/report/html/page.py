@@ -49,7 +49,7 @@ def require_html() -> None:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            f"the HTML report needs Jinja2 ({error}); install them with: "
+            f"the HTML page needs Jinja2 ({error}); install it with: "
             f"pip install 'pytest-recsys-mt[html]'"
         ) from error
 
@@ -109,13 +109,16 @@ def render_view(records: Sequence[tuple[str, Mapping[str, object]]]) -> str:
         return fill("view.html.j2", view.contents_of(cleaned))
 
 
-def fill(template: str, contents: Mapping[str, object]) -> str:
-    """A whole page from a template of this folder."""
+def fill(template: str, contents: Mapping[str, object], look: str = "report.css") -> str:
+    """A whole page from a template of this folder.
+
+    Raises:
+        MissingExtraError: If the libraries that draw the page are not installed.
+    """
+    require_html()
     from markupsafe import Markup
 
-    style, script = (
-        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "report.js")
-    )
+    style, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in (look, "report.js"))
     # The page may load only its own style and script, identified by their content.
     policy = (
         f"default-src 'none'; style-src {source_of(style)}; script-src {source_of(script)}; img-src data:; "

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
+from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of, spoken_of
 from pytest_recsys_mt.report.glossary import entry_of
 from pytest_recsys_mt.report.measures import effect_of
 from pytest_recsys_mt.wording import spoken

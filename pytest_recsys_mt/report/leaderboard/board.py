@@ -15,9 +15,9 @@ from typing import Any
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, is_number, prompts_of
-from pytest_recsys_mt.gate.comparison import address, compare, keyed
+from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row, detail_of, grouped, measured
-from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
+from pytest_recsys_mt.gate.nodeids import address, parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import letters_of, named

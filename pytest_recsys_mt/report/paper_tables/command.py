@@ -10,9 +10,8 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
-from pytest_recsys_mt.gate.comparison import own_parameters
 from pytest_recsys_mt.gate.document import Document, Row, grouped
-from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of

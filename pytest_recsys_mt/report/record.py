@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -320,6 +321,7 @@ def _plain(value: object) -> object:
     return list(plain) if isinstance(plain, tuple) else plain
 
 
+@cache
 def environment() -> dict[str, str]:
     """The interpreter, the machine, and the installed versions of `PACKAGES`."""
     found = {

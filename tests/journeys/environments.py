@@ -38,10 +38,12 @@ def _make(place: Path, needs: Sequence[str]) -> None:
     subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
     extras = "".join(need.removeprefix(".") for need in needs if need.startswith("."))
     others = [need for need in needs if not need.startswith(".")]
+    # No LiteLLM takes the versions of all that is fixed: its readers have what pip finds for them.
+    fixed = [] if "litellm" in extras else ["-c", "constraints.txt"]
     subprocess.run(
         [
             str(place / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check",
-            "-c", "constraints.txt", "-e", f".{extras}", *others,
+            *fixed, "-e", f".{extras}", *others,
         ],
         cwd=ROOT, check=True, capture_output=True,
     )  # fmt: skip

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 import os
-import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
 
 from pytest_recsys_mt.gate.store import Store
 from tests.extras import need
+from tests.models.dialects import KEYS, Provider, provider
 from tests.plugin.conftest import record_of
 
 pytestmark = pytest.mark.skipif(
@@ -36,97 +31,12 @@ from pytest_recsys_mt.relations import shuffle_candidates
 def test_it(source, followup):
     assert same_ranking(source, followup, margin=0.1)
 """
-KEYS = {
-    "ANTHROPIC_API_KEY": "sk-ant-0123456789abcdefgh",
-    "GEMINI_API_KEY": "AIza0123456789abcdefgh",
-    "AWS_ACCESS_KEY_ID": "AKIA0123456789",
-    "AWS_BEARER_TOKEN_OF_ANOTHER": "ABSK-0123456789",
-    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI0123456789",
-}
-
-
-def anthropic(said: str) -> dict[str, Any]:
-    usage = {"input_tokens": 90, "cache_read_input_tokens": 10, "output_tokens": 50}
-    return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929",
-        "content": [{"type": "text", "text": said}], "stop_reason": "end_turn", "usage": usage,
-    }  # fmt: skip
-
-
-def gemini(said: str) -> dict[str, Any]:
-    candidate = {"content": {"parts": [{"text": said}], "role": "model"}, "finishReason": "STOP"}
-    usage = {
-        "promptTokenCount": 100,
-        "candidatesTokenCount": 40,
-        "thoughtsTokenCount": 10,
-        "totalTokenCount": 150,
-    }
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}
-
-
-def bedrock(said: str) -> dict[str, Any]:
-    return {
-        "output": {"message": {"role": "assistant", "content": [{"text": said}]}},
-        "stopReason": "end_turn",
-        "usage": {"inputTokens": 100, "outputTokens": 50, "totalTokens": 150},
-        "metrics": {"latencyMs": 1},
-    }
-
-
-DIALECTS = {"messages": anthropic, "generateContent": gemini, "converse": bedrock}
-
-
-class Provider(BaseHTTPRequestHandler):
-    """Ranks the films of a prompt always alike, refuses the second request for a moment, and counts the others."""
-
-    protocol_version = "HTTP/1.1"
-    answered: ClassVar[int]
-    asked: ClassVar[int]
-    biased: ClassVar[bool]
-    lock: ClassVar[threading.Lock]
-
-    def do_POST(self) -> None:
-        text = self.rfile.read(int(self.headers["content-length"])).decode()
-        with self.lock:
-            type(self).asked += 1
-            refused = self.asked == 2
-            type(self).answered += not refused
-        films = [
-            film.encode().decode("unicode_escape")
-            for film in re.findall(r"\d+\. ([^\\]+? \(\d{4}\))", text)
-        ]
-        if not self.biased:
-            films.sort(key=lambda film: hashlib.sha256(film.encode()).hexdigest())
-        ranked = [*dict.fromkeys(films)][:10]
-        said = "\n".join(f"{at}. {film}" for at, film in enumerate(ranked, 1))
-        make = next(make for name, make in DIALECTS.items() if self.path.rstrip("/").endswith(name))
-        error = {"error": {"type": "rate_limit_error", "message": f"slow down, {self.headers}"}}
-        body = json.dumps(error if refused else make(said)).encode()
-        self.send_response(429 if refused else 200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-class Server(ThreadingHTTPServer):
-    request_queue_size = 256
 
 
 @pytest.fixture
 def server() -> Iterator[tuple[type[Provider], str]]:
-    handler = type(
-        "Handler",
-        (Provider,),
-        {"asked": 0, "answered": 0, "biased": False, "lock": threading.Lock()},
-    )
-    with Server(("127.0.0.1", 0), handler) as made:
-        threading.Thread(target=made.serve_forever, daemon=True).start()
-        yield handler, f"http://127.0.0.1:{made.server_port}"
-        made.shutdown()
+    with provider() as made:
+        yield made
 
 
 def run(folder: Path, address: str, model: str, *options: str) -> tuple[int, str]:
@@ -135,7 +45,7 @@ def run(folder: Path, address: str, model: str, *options: str) -> tuple[int, str
     )
     (folder / "test_it.py").write_text(TEST, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--recsys-model={model}",
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", f"--recsys-model={model}",
          "--recsys-users=60", "--recsys-json=record.json", "--recsys-html=page.html", *options],
         cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, **KEYS, **places, "AWS_REGION_NAME": "us-east-1", "HOME": str(folder),

@@ -5,22 +5,29 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.flight import Told
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.redaction import secret, shown
+from pytest_recsys_mt.requests import Prompt
 
 _KEYS = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|CREDENTIALS|PASSWORD)(?:_|$)")
 """Environment variables that hold keys of providers."""
 
 _PLACES = ("API_BASE", "BASE_URL", "API_VERSION", "REGION", "REGION_NAME", "RUNTIME_ENDPOINT")
 """Endings of those that say where a provider is asked."""
+
+
+# It warns of its own classes whenever it imports more; a project that makes errors of warnings would get no answer.
+_unwarned = partial(warnings.catch_warnings, action="ignore")
 
 
 class LiteLLMModel(OpenAIModel):
@@ -59,7 +66,8 @@ class LiteLLMModel(OpenAIModel):
         _ = (
             self._endpoint
         )  # it refuses an address that must not be shown, or would get a key unencrypted
-        missing = self._library.validate_environment(self.model)["missing_keys"]
+        with _unwarned():
+            missing = self._library.validate_environment(self.model)["missing_keys"]
         if missing and provider != "bedrock":  # AWS has other ways to say who one is
             raise RecommenderError(
                 f"{self.prefix}:{self.model} needs a key: set {' or '.join(missing)}"
@@ -90,13 +98,19 @@ class LiteLLMModel(OpenAIModel):
     def _dialect(self) -> Dialect:
         return Dialect(("max_tokens",))
 
+    def complete_each(self, prompts: Sequence[Prompt]) -> Generator[list[Told], None, None]:
+        """As `OpenAIModel.complete_each`."""
+        with _unwarned():
+            yield from super().complete_each(prompts)
+
     @cached_property
     def _library(self) -> Any:
         for name in filter(_KEYS.search, os.environ):
             secret(name)
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub
         try:
-            library: Any = importlib.import_module("litellm")
+            with _unwarned():
+                library: Any = importlib.import_module("litellm")
         except ImportError as error:
             raise MissingExtraError(
                 f"{self.prefix}: needs LiteLLM ({error}); run: pip install 'pytest-recsys-mt[litellm]'"

@@ -1,0 +1,16 @@
+"""A model of another API: a limit, a run that goes on, a replay without the key, and a gate that refuses a model."""
+
+from tests.journeys.pages import Journey
+from tests.models.dialects import KEYS, provider
+
+
+def test_another_api(journey: Journey) -> None:
+    key = "ANTHROPIC_API_KEY"
+    with provider() as (asked, address):
+        journey.environment |= {"ANTHROPIC_API_BASE": address, key: KEYS[key]}
+        journey.follow("text-models#another-api")
+        # 240 and 40 again of the first model, 240 and 20 to see what is read of the second
+        assert asked.answered == 540
+    kept = [path for path in journey.folder.parent.rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if KEYS[key].encode() in path.read_bytes()]

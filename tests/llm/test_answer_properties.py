@@ -15,6 +15,7 @@ from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.spelling import normalise
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.llm.reading.wording import GRADES
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Request, Scale
 from tests.llm.world import CATALOGUE, INDEX, collected, request
 
@@ -149,6 +150,8 @@ def test_perfect_answer_gives_back_its_items_in_order(
     assume(sum("La Otra" in i.title for i in catalogue) <= 1)
     # "- 2: the" is the second entry of a list, whatever film is called so.
     assume(not any(re.match(r"\d+\s?[.:)\]-]\s", i.title) for i in catalogue))
+    # Below another title, "FALSE" says that it is rejected, whatever film is called so.
+    assume({normalise(i.title) for i in catalogue}.isdisjoint(" ".join(GRADES).split()))
     # A film called "the the" beside "the" and "Never" reads like a sentence: it is left unread.
     assume(not any(set(normalise(i.title).split()) <= {"the", "of", "and", "a"} for i in catalogue))
     # A number that is a candidate's number and another one's title says neither.

@@ -51,14 +51,12 @@ class Shown:
     Attributes:
         request: The request.
         answer: The answer that the example shows.
-        items: The catalogue by item id.
-        messages: Returns what a text model read; nothing for other recommenders.
+        context: The facts of the run.
     """
 
     request: Request
     answer: Recommendation
-    items: Mapping[str, Item]
-    messages: Callable[[], Sequence[Message]]
+    context: Context
 
 
 @dataclass(frozen=True)
@@ -88,6 +86,7 @@ class Context:
         family: How many promises the run can find violated. A violated promise asks further users
             until it remains after the correction over so many.
         items: The catalogue by item id.
+        thing: What one of them is called, such as ``book``; empty for ``item``.
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         made_up: Whether answers are made up for a plan, so that all is asked that could be.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
@@ -110,6 +109,7 @@ class Context:
     ask_everybody: bool = False
     made_up: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
+    thing: str = ""
     popularity: Mapping[str, int] = field(default_factory=dict)
     neighbours: Mapping[str, Sequence[str]] = field(default_factory=dict)
     users: int = 0

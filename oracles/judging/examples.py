@@ -1,7 +1,6 @@
 """Example users for a verdict, with titles instead of ids."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def _shown(
     return (
         titles_of(shown, context.items),
         kinds(shown, asked.request, context.items),
-        Shown(asked.request, shown, context.items, partial(context.messages, asked.request)),
+        Shown(asked.request, shown, context),
     )
 
 

@@ -49,7 +49,7 @@ class Dataset:
         family: That of its format: ``movielens``, ``netflix``, ``amazon``, ``lastfm``; else empty.
         as_is: Whether the interactions are neither checked nor sorted. For relations on what a
             recommender does with data in another order or form, or with invalid ratings.
-        thing: What one item is called in prompts and questions: ``book``; empty for ``item``.
+        thing: What one item is called in prompts, questions and reports: ``book``; empty for ``item``.
 
     Raises:
         DataError: If an interaction names an item outside the catalogue, a rating is off the scale,

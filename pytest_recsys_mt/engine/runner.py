@@ -219,6 +219,7 @@ class Runner:
             ask_everybody=self.settings.ask_everybody,
             made_up=self.settings.plan,
             items=self._split.dataset.items,
+            thing=self._split.dataset.thing,
             popularity=self._split.training.popularity,
             neighbours=self._split.training.neighbours,
             users=min(self._training_users, self._split.units),

@@ -124,7 +124,9 @@ def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) ->
     told: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
     if shown is None:
         return told
-    messages, text = shown.messages(), shown.answer.text
+    if thing := shown.context.thing:
+        told["thing"] = thing
+    messages, text = shown.context.messages(shown.request), shown.answer.text
     if not messages and text is None and not shown.answer.entries:
         return told  # no text model
     return {
@@ -132,7 +134,7 @@ def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) ->
         "prompt": [_message(message) for message in messages] or None,
         "text": None if text is None else _cut(text),
         "how": _cut(shown.answer.how),
-        "entries": [_entry(entry, shown.items) for entry in shown.answer.entries],
+        "entries": [_entry(entry, shown.context.items) for entry in shown.answer.entries],
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple
 
+from pytest_recsys_mt.wording import plural
+
 Mark = Literal[" ", "-", "+", "…"]
 """Like the first column of a diff: both sides have the line, only the request, only the follow-up;
 "…" stands for lines that are left out, and its text says how many."""
@@ -138,16 +140,23 @@ def _offered(side: Mapping[str, Any], whole: bool) -> list[Entry]:
     """The candidates; only their number, if one of both sides offers the `whole` catalogue."""
     offered = side.get("candidates")
     if offered is None:
-        return [(None, the_catalogue(len(side.get("seen") or ())))]
+        return [(None, the_catalogue(side))]
     if whole:
-        return [(None, f"{len(offered)} items")]
+        return [(None, f"{len(offered)} {called(side)}")]
     return [(item["item"], _title(item)) for item in offered]
 
 
-def the_catalogue(seen: int) -> str:
+def called(side: Mapping[str, Any], count: int = 2) -> str:
+    """What so many items of the data are called."""
+    thing = str(side.get("thing") or "item")
+    return thing if count == 1 else plural(thing)
+
+
+def the_catalogue(side: Mapping[str, Any]) -> str:
     """What an open question lets a recommender choose from, except what its history shows."""
-    items = "item" if seen == 1 else "items"
-    return "the whole catalogue" + (f" but {seen} more {items} that the user has" if seen else "")
+    seen = len(side.get("seen") or ())
+    more = f" but {seen} more {called(side, seen)} that the user has"
+    return "the whole catalogue" + (more if seen else "")
 
 
 def _list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:

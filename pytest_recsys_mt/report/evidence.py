@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Example, Row
-from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, changes, the_catalogue
+from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, called, changes, the_catalogue
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.sanitize import one_line
 
@@ -117,7 +117,8 @@ def _rows(mark: str, text: str) -> list[str]:
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
     source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
-    size = f"{len(source['history'])} of {whole['history']} history items"
+    what = f"{called(source)} of the history" if source.get("thing") else "history items"
+    size = f"{len(source['history'])} of {whole['history']} {what}"
     if whole["candidates"] is not None and source["candidates"] is not None:
         size += f", {len(source['candidates'])} of {whole['candidates']} candidates"
     yield f"smallest example: user {one_line(shrunk['user'])}, {size}"
@@ -147,7 +148,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     yield "scale", [f"{low:g} to {high:g}"]
     offered = request["candidates"]
     if offered is None:
-        yield "candidates", [the_catalogue(len(request["seen"]))]
+        yield "candidates", [the_catalogue(request)]
     else:
         yield "candidates", [each["title"] for each in offered]
     yield "k", [str(request["k"])]

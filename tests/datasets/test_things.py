@@ -90,3 +90,31 @@ def test_plurals_are_those_of_things() -> None:
         "books", "stories", "toys", "dishes", "boxes", "news articles", "people", "buses", "classes", "news",
         "TV series", "movies",
     ]  # fmt: skip
+
+
+LAST = """
+class Last:
+    deterministic = True
+
+    def recommend(self, requests):
+        from pytest_recsys_mt import Recommendation
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+"""
+ORDER = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import shuffle_candidates
+
+@metamorphic(shuffle_candidates)
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.1)
+"""
+
+
+def test_a_report_has_the_word_of_the_data(table: Path, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(last=LAST, test_order=ORDER)
+    data = f"--recsys-data={table}?thing=book"
+    done = pytester.runpytest("--recsys-model=last.py:Last", "--recsys-users=40", data)
+    done.stdout.re_match_lines(
+        [r"smallest example: user u\d+, \d+ of \d+ books of the history, .*"]
+    )

@@ -4,7 +4,7 @@ import json
 from typing import Any, cast
 
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.answers import Shown
+from pytest_recsys_mt.answers import Context, Shown
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
 from pytest_recsys_mt.report.asked import MOST_CHARACTERS, asked_of, plain_requests
 from pytest_recsys_mt.report.changes import changes
@@ -20,7 +20,10 @@ REQUEST = Request("u1", (Rating(HEAT, 4.0, 7),), Scale(), (ALIEN, HEAT), 1, attr
 def example(followup: Request | None = None, **told: Any) -> Example:
     def shown(request: Request) -> Shown:
         answer = Recommendation(("i2",), told.get("entries", ()), told.get("text"))
-        return Shown(request, answer, {"i1": HEAT, "i2": ALIEN}, lambda: told.get("messages", ()))
+        context = Context(
+            items={"i1": HEAT, "i2": ALIEN}, messages=lambda request: told.get("messages", ())
+        )
+        return Shown(request, answer, context)
 
     return Example(
         "u1", ("Alien (1979)",), ("Alien (1979)",), 0.5,

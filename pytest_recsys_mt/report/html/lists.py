@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from pytest_recsys_mt.report.changes import the_catalogue
+from pytest_recsys_mt.report.changes import called, the_catalogue
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,9 @@ def request_of(asked: Asked) -> dict[str, list[str]]:
         "history": [f"{each['title']}: {float(each['rating']):g}" for each in asked["history"]],
         "scale": [f"{low:g} to {high:g}"],
         "candidates": (
-            [the_catalogue(len(asked.get("seen", ())))]
-            if offered is None
-            else [each["title"] for each in offered]
+            [the_catalogue(asked)] if offered is None else [each["title"] for each in offered]
         ),
-        "asked for": [f"{asked['k']} items"],
+        "asked for": [f"{asked['k']} {called(asked)}"],
         "instruction": [asked["instruction"]] if asked["instruction"] else [],
         "edits": list(asked["edits"]),
         "attributes": [f"{name}: {value}" for name, value in attributes.items()],

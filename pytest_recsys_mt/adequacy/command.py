@@ -86,13 +86,14 @@ def mutated(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.adequacy import lines
     from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import doses
-    from pytest_recsys_mt.report.html.page import require_html
 
     chosen = doses(given.faults)
     if given.list:
         print(*lines.fault_lines(chosen), sep="\n")
         return 0
     if given.html is not None:
+        from pytest_recsys_mt.report.html.page import require_html
+
         require_html()
     runs = Runs(given.pytest, given.folder, first_kill=given.first_kill)
     if given.plan:

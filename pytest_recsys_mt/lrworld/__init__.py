@@ -40,13 +40,11 @@ _LATER = {
     "generator": ("Generated", "generate"),
     "generator_settings": ("Settings",),
     "paper_figures": ("beside",),
-    "question": (
-        *["KINDS", "LASTFM", "MEASURES", "Kind", "Measure", "Question", "header", "load", "save"],
-    ),
+    "question": ("KINDS", "LASTFM", "MEASURES", "Kind", "Measure", "Question", "header", "load", "save"),
     "question_file": ("QuestionFile",),
     "simple_ways": ("BASELINES", "baselines", "credits_of"),
     "worlds": ("questions_for", "questions_of", "rare"),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

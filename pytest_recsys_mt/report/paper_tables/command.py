@@ -165,7 +165,7 @@ def _values(
         value = _figure(row, column.value or line.value or usual)
         if value is None:
             continue
-        users.add(row["users"])
+        users |= {row["users"]} - {0}  # figures beside a verdict on nobody are of others
         spread = _figure(row, column.spread or line.spread)
         part = row["details"].get(table.over) if table.over else None
         if part in found:

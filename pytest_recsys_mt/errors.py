@@ -1,26 +1,21 @@
-"""Every exception this package raises on purpose.
+"""Every exception this package raises on purpose."""
 
-The tree::
+import re
 
-    RecsysError
-        DataError              a data file or archive cannot be read
-        RecommenderError       a recommender cannot be found, built or asked
-            MissingExtraError  an optional package is not installed
-            MissingAnswerError replay asked for an answer that was never recorded
-            OwnCodeError       a user's own recommender or judge raised, outside a call
-        CacheError             the cache cannot be used, or a row in it was tampered with
-        PriceError             a price file cannot be read
-        PolicyError            the policy of the release gate, or the baseline, cannot be used
-        LimitReachedError      a limit of the run is reached, so a call was not sent
-        OracleError            an oracle was called with arguments it cannot serve
-        RelationError          a transformation was built with arguments it cannot serve
-        FaultError             a fault to plant is unknown, or cannot be planted
-    NotApplicable              a transformation cannot serve this one request (no failure)
-"""
+# A cell of a table, or an argument, may be as long as somebody likes.
+_ENDLESS = re.compile(r"(\S{80})\S{400,}(\S{20})")
+
+
+def shortened(text: str) -> str:
+    """`text` with the middle of words left out that are too long to be read."""
+    return _ENDLESS.sub(r"\1...\2", text)
 
 
 class RecsysError(Exception):
-    """Base class of all failures that this package raises."""
+    """Base class of all failures that this package raises; what its text repeats is shortened."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class DataError(RecsysError):

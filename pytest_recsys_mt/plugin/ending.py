@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.engine.settings import OPTIONS
-from pytest_recsys_mt.files import MOST_TEXT, is_replaced
+from pytest_recsys_mt.files import MOST_TEXT, is_replaced, written_to
 from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.reports import Reported
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 
 NOT_ENDED = "the run that writes it has not ended; where none is under way, it was killed"
+_BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
+<testsuites><testsuite name="pytest" tests="1" errors="1" failures="0" skipped="0" time="0">
+<testcase classname="recsys_mt" name="run" time="0"><error message="{NOT_ENDED}" /></testcase>
+</testsuite></testsuites>
+"""
 
 
 def never_ended(path: Path) -> bool:
@@ -70,6 +75,18 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
             with suppress(FileNotFoundError):
                 os.replace(before, place)
         before.unlink(missing_ok=True)
+
+
+def begin_junit(config: pytest.Config) -> None:
+    """Put a JUnit file with an error where pytest will write that of this run, which may end without a word."""
+    junit = config.getoption("xmlpath", None)
+    if not junit or hasattr(config, "workerinput"):
+        return
+    path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
+    with suppress(OSError):  # which pytest will say
+        if is_replaced(path):
+            with written_to(path, 0o644) as stream:
+                stream.write(_BEGUN_JUNIT)
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

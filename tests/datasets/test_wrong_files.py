@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.datasets import load, recordings
 from pytest_recsys_mt.errors import DataError
 from tests.datasets import files
 
@@ -143,6 +144,38 @@ def test_a_missing_file_is_named(tmp_path: Path, good: dict[str, str | bytes], n
     folder = files.write(tmp_path, {key: text for key, text in good.items() if key != name})
     with pytest.raises(DataError, match=f"lacks .*{re.escape(name)}$"):
         load(folder)
+
+
+@pytest.mark.parametrize(
+    ("good", "name"),
+    [
+        (files.MOVIELENS_CSV, "links.csv"),
+        (files.MOVIELENS_CSV, "movies.csv"),
+        (files.MOVIELENS_1M, "ratings.dat"),
+        (files.LASTFM, "tags.dat"),
+        ({"own.csv": RATINGS + "1,1,4,9\n"}, "own.item"),
+        ({"own.csv": RATINGS + "1,1,4,9\n"}, "items.csv"),
+    ],
+)
+def test_a_pipe_in_a_file_s_place_is_named_and_not_waited_for(
+    tmp_path: Path, good: dict[str, str | bytes], name: str
+) -> None:
+    folder = files.write(tmp_path, good)
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(DataError, match=re.escape(name) + r".*a pipe|pipe.*" + re.escape(name)):
+        load(folder / "own.csv" if "own.csv" in good else folder)
+
+
+def test_a_cell_without_end_is_shortened_and_a_deep_line_named(tmp_path: Path) -> None:
+    long = {**files.MOVIELENS_CSV, "ratings.csv": RATINGS + "1,1," + "9" * 5000 + ",9\n"}
+    with pytest.raises(DataError, match=r"line 2: rating is '9{79}\.\.\.9+', not a") as caught:
+        load(files.write(tmp_path, long))
+    assert len(str(caught.value)) < 400
+    deep = tmp_path / "recorded.jsonl"
+    deep.write_text("\n" + '{"user": "1", "x": ' + "[" * 10**5)
+    with pytest.raises(DataError, match=r"line 2: .* is not a record"):
+        recordings.read(deep)
 
 
 def test_an_unknown_folder_lists_the_formats(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -127,12 +128,16 @@ def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passe
     (tmp_path / "stays").touch()
     project.run_here(pytester, model="leaves.py:Leaves")
     (tmp_path / "stays").unlink()
-    assert project.run(model="leaves.py:Leaves")[0] == 0
+    junit = tmp_path / "junit.xml"
+    junit.write_text("<testsuites />")
+    assert project.run(f"--junitxml={junit}", model="leaves.py:Leaves")[0] == 0
+    assert ElementTree.parse(junit).find(".//error[@message]") is not None, "no earlier run's file"
     assert project.found()["gate"]["status"] == "failed"
     with pytest.raises(PolicyError, match=r"a partial run.*has not ended; where none is under way"):
         read(project.record)
     (tmp_path / "stays").touch()
-    _, output = project.run_here(pytester, model="leaves.py:Leaves")
+    _, output = project.run_here(pytester, f"--junitxml={junit}", model="leaves.py:Leaves")
+    assert 'classname="recsys_mt" name="run"' not in junit.read_text()
     assert "the run before that was to write this record never ended" in output
     assert project.found()["gate"]["incomplete"] == []
 

@@ -110,6 +110,10 @@ def test_names_of_files_models_days_and_what_is_accepted(
         compare("9", "1")
     assert "there is no run 9; those from 1 to 2" in capsys.readouterr().err
     with pytest.raises(SystemExit):
+        compare("9" * 5000, "1")
+    assert "...9" in (error := capsys.readouterr().err)
+    assert len(error) < 500
+    with pytest.raises(SystemExit):
         compare("nobody", "1")
     assert "there is no file 'nobody', and no kept run of such" in capsys.readouterr().err
     status, text = compare("2")

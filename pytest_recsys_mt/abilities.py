@@ -6,8 +6,6 @@ users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`
 ``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 

@@ -11,8 +11,6 @@ request; an item that a history repeats counts once, with its last rating, unles
 were fitted to.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A command imports heavy modules only when it runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -86,11 +84,13 @@ class _Parser(argparse.ArgumentParser):
         import difflib
         import re
 
+        from pytest_recsys_mt.errors import shortened
+
         typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
         if typed is not None:
             near = difflib.get_close_matches(typed[1] or typed[2], _known(self), 1)
             message += f"; did you mean {near[0]!r}?" if near else f"; see {self.prog} --help"
-        super().error(message)
+        super().error(shortened(message))
 
 
 def _known(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -334,8 +334,8 @@ def _projects(groups: Any) -> None:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    if not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 10^18")
     return int(text)
 
 

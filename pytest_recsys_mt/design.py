@@ -1,7 +1,5 @@
 """How requests are made from users' interactions."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 

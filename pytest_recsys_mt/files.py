@@ -4,8 +4,6 @@ A run trusts its stored answers and trained weights, so whoever can write them c
 verdicts. A link in the place of such a file would redirect a write to another file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import gzip

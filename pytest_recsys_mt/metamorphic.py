@@ -1,7 +1,5 @@
 """The `@metamorphic` decorator."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

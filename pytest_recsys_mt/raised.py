@@ -1,7 +1,5 @@
 """Errors of users' own code, as without the plugin: file, line and code."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import threading

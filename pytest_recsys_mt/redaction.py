@@ -1,7 +1,5 @@
 """Removes keys from texts. Everything shown or stored passes here, before it is cut."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Text of others, made safe to parse, to store and to write where a terminal or a CI job reads it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The part of a spec after the question mark: ``?key=value&key=value``, typed by a signature."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import json
@@ -77,7 +75,7 @@ def nested(given: Mapping[str, str], name: str, spec: str) -> tuple[dict[str, An
             )
         try:
             inner[last] = json.loads(given[key], parse_constant=str)
-        except ValueError:
+        except (ValueError, RecursionError):
             inner[last] = given[key]
     return found, others
 

@@ -1,7 +1,5 @@
 """Margins and thresholds in a file beside the tests that use them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The verdict: the result of an oracle, with the numbers behind it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import sys

@@ -1,7 +1,5 @@
 """What `recsys-mt mutate` writes as JSON, as types."""
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 SCHEMA = "recsys-mt-adequacy/1"

@@ -1,7 +1,5 @@
 """From the records of all runs to the matrix and the score."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version

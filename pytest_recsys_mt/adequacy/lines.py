@@ -1,7 +1,5 @@
 """The output of `recsys-mt mutate`, 80 columns wide: the score, the survivors, and what would find them."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """A pytest plugin of the runs that `recsys-mt mutate` starts: says how each test ended, and leaves some out."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs of pytest: one without a fault, one for each fault; those that are done are kept."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect
@@ -148,7 +146,7 @@ class Runs:
         name = re.sub(r"[^\w.-]", "-", dose.spec)
         basis = _digest(self._basis, dose.spec, *map(_source, dose.kind.__mro__[:-1]))
         path = self._path(name, "run")
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        with contextlib.suppress(OSError, ValueError, KeyError, RecursionError):
             known = json.loads(content_of(path, MOST_DATA))
             if known["basis"] == basis:
                 record = json.loads(content_of(self._path(name, "json"), MOST_DATA))

@@ -1,7 +1,5 @@
 """An answer as plain JSON data: what crosses processes, and what the cache stores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import astuple, fields
 from typing import Any, TypedDict, cast

@@ -4,8 +4,6 @@ The Batch API answers a file of requests within a day at half the price. Beside 
 the plugin, FILE.calls.jsonl. It holds the content of each request; the cache stores it with the answer.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -6,8 +6,6 @@ first two; the settings of `AnswerCache` switch off the third. The checksum dete
 not prove who wrote a row, so the folder is readable and writable by its owner alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

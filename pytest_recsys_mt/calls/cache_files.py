@@ -5,8 +5,6 @@ line does not say when, where or in which run the answer was made. So equal answ
 files, and a new answer is one new line in a diff.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Who asks for each call, and why: the row of the bill in which the call counts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """The return values of the methods of users' objects, and the errors for anything else."""
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

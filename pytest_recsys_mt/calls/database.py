@@ -4,8 +4,6 @@ A database that can only be read (by choice, by permissions or because the disk 
 without diskcache, which writes whenever it opens a database.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 import zlib

@@ -1,7 +1,5 @@
 """Sends each distinct call once, keeps each answer as it arrives, and counts the calls."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

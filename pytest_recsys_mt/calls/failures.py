@@ -1,7 +1,5 @@
 """The errors that users' code raised in a run, each traceback once for all calls that raised it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Iterator

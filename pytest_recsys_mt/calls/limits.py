@@ -1,7 +1,5 @@
 """The limits of a run and its spending: one account for all its workers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

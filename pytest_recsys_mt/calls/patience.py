@@ -1,7 +1,5 @@
 """Limits the time of one call of users' own code, and what it may do to the streams and limits of the process."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import sys

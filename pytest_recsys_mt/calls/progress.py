@@ -1,7 +1,5 @@
 """Counts what a run does: in which phase it is, since when, and how far its calls are."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import time

@@ -1,7 +1,5 @@
 """What was read in text answers: how well a model keeps to the form in which it is asked to answer."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

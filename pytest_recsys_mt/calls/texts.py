@@ -1,7 +1,5 @@
 """A text model for a test's own prompts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pytest_recsys_mt.abilities import declares

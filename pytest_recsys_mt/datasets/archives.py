@@ -2,8 +2,6 @@
 an untrusted zip archive is unpacked, where what is unsafe in it is refused by name.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -147,7 +145,7 @@ def stem(path: Path) -> str:
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The content of a file, unpacked; DataError if it cannot be read, or is damaged or cut off."""
     if not path.is_file():
-        raise DataError(f"{str(path)!r} cannot be read: there is no such file")
+        raise DataError(f"{str(path)!r} cannot be read: it is no file")
     unpack = _OPEN.get(path.suffix.lower())
     try:
         with unpack(path) if unpack else path.open("rb") as stream:

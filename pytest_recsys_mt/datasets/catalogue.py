@@ -1,7 +1,5 @@
 """The items of a catalogue, from its table: titles, years, and attributes with one value or several."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import re

@@ -1,7 +1,5 @@
 """Reads delimited files: pandas reads, and if it refuses a file, a second pass finds the line."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -230,7 +228,7 @@ def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
     separator; DataError if it has no such start.
     """
     if not path.is_file():
-        raise DataError(f"no file {str(path)!r}")
+        raise DataError(f"no file {str(path)!r}" + ", but a pipe or a device" * path.exists())
     _require_lines(path)
     layout = replace(layout, encoding=_encoding(path, layout))
     if not layout.separator:

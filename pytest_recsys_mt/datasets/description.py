@@ -25,8 +25,6 @@ any other key           a meaning, and the header of its column, or several poss
 Meanings are ``user``, ``item``, ``rating``, ``time``, ``title``, ``year``, ``tag``; all others are attributes.
 """
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import re

@@ -45,7 +45,7 @@ _PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 
 def with_links(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     """A catalogue with the facts about its films, by IMDb number."""
-    if not (folder / "links.csv").is_file():
+    if not (folder / "links.csv").exists():
         return items
     columns = (Column("item", "id", ("movieid",)), Column("imdb", "integer", ("imdbid",)))
     links = read(folder / "links.csv", Layout(columns))
@@ -60,7 +60,7 @@ def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
 
     Two entries of one name and year do not match.
     """
-    if not (folder / LISTING).is_file():
+    if not (folder / LISTING).exists():
         return items
     facts: dict[tuple[str, int | None], dict[str, Any]] = {}
     rows = read(folder / LISTING, _LISTED).frame.itertuples(index=False)
@@ -83,7 +83,7 @@ def with_pictures(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]
     for path in sorted((folder / "posters").glob("*")):
         if path.suffix.lower() in _PICTURES:
             found.setdefault(path.stem, {})["image"] = str(path.resolve())
-    if (folder / DESCRIPTIONS).is_file():
+    if (folder / DESCRIPTIONS).exists():
         for number, record in records(folder / DESCRIPTIONS, json.loads):
             key, text = record.get("item"), record.get("description")
             if not isinstance(key, str) or not isinstance(text, str):
@@ -156,7 +156,7 @@ def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) ->
 
 def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
     table = folder / "metadata" / "images.csv.gz"
-    if not wanted or not table.is_file():
+    if not wanted or not table.exists():
         return {}
     rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
     rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())

@@ -23,10 +23,8 @@ def literal(line: str) -> Any:
     """A record as JSON, or, as in Amazon's set of 2014, as a Python literal, which is never run; ValueError for others."""
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
     try:
         return ast.literal_eval(line.strip())
     except (SyntaxError, TypeError, MemoryError, RecursionError) as problem:
@@ -70,7 +68,7 @@ def records(
                 record = parse(line)
                 if "\\ud" in line.lower():  # half of a character is no text
                     json.dumps(record, ensure_ascii=False, default=str).encode()
-            except ValueError as problem:
+            except (ValueError, RecursionError) as problem:
                 raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
             if not isinstance(record, dict):
                 raise DataError(

@@ -46,7 +46,7 @@ def read_folder(folder: Path, told: Told) -> Content:
     artists = read(folder / "artists.dat", _ARTISTS)
     artists.refuse_repeats("item")
     tags: dict[str, tuple[str, ...]] = {}
-    if tagged is not None and (folder / "tags.dat").is_file():
+    if tagged is not None and (folder / "tags.dat").exists():
         texts = read(folder / "tags.dat", _TAGS)
         texts.refuse_repeats("tag")
         named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
@@ -81,9 +81,9 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
 
 def _tagged(folder: Path) -> Rows | None:
     timed, dated = folder / "user_taggedartists-timestamps.dat", folder / "user_taggedartists.dat"
-    if timed.is_file():
+    if timed.exists():
         return read(timed, _TAGGED)
-    if not dated.is_file():
+    if not dated.exists():
         return None
     rows = read(dated, _DATED)
     days = pd.to_datetime(rows.frame[_DAY], errors="coerce")

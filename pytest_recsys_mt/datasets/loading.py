@@ -43,7 +43,9 @@ class Format:
 
 def found(folder: Path, file: str) -> list[Path]:
     """The files of a folder that have one of the names or patterns between ``|``."""
-    return sorted(path for each in file.split("|") for path in folder.glob(each) if path.is_file())
+    return sorted(
+        path for each in file.split("|") for path in folder.glob(each) if not path.is_dir()
+    )
 
 
 def missing(folder: Path, names: Sequence[str]) -> list[str]:

@@ -3,8 +3,6 @@
 ``scripts/make_film_facts.py`` makes the file ``data/films.csv.xz`` of 17,472 films from 1940 to 2014.
 """
 
-from __future__ import annotations
-
 import csv
 import lzma
 import re

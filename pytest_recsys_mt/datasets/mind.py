@@ -3,8 +3,6 @@ https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.m
 folder with the training and the validation set is one dataset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

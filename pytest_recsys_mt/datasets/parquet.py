@@ -1,7 +1,5 @@
 """Reads Parquet tables, whose cells have types and whose rows have no lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

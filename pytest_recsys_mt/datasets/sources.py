@@ -10,8 +10,6 @@ What is verified:
 * ``lastfm``: no digest of GroupLens is known; independent public copies agree on the SHA-256 here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

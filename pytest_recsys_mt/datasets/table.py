@@ -1,7 +1,5 @@
 """Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes both."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 from collections.abc import Mapping, Sequence
@@ -173,7 +171,7 @@ def _tell_what_is_not_read(header: Sequence[str], part: Part, told: Told) -> Non
 
 def only_table(folder: Path) -> Path:
     """The one table of interactions in a folder; DataError if there is none, or several."""
-    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and is_table(path)]
+    tables = [path for path in sorted(folder.iterdir()) if not path.is_dir() and is_table(path)]
     if len(tables) == 1:
         return tables[0]
     known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
@@ -221,12 +219,12 @@ def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
     tables = {
         stem(each): each
         for each in sorted(path.parent.iterdir())
-        if each != path and suffix(each) in ENDINGS and each.is_file()
+        if each != path and suffix(each) in ENDINGS and not each.is_dir()
     }
     wanted = (name.format(stem=stem(path)) for name in names)
     beside = [path.with_suffix(ending), *(tables[name] for name in wanted if name in tables)]
     for table in beside:
-        if table.is_file() and table != path:
+        if table.exists() and table != path:
             header = set(map(normal, headers(table)))
             # A table of something else is no catalogue, nor is one of interactions.
             other = ending == ".item" and header & set(INTERACTIONS["user"])

@@ -1,7 +1,5 @@
 """Turns a dataset into requests: which users are asked what, and which items are held out."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,6 @@ design and aspect:
 * of another one: the mean loss of agreement beyond noise is below `MARGIN`, as in `oracles.same_ranking`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Mapping

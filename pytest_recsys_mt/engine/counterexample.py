@@ -8,8 +8,6 @@ A recommender that is not deterministic shows any effect now and then, and the s
 So what is shown was seen again in fresh answers, which had no part in the search.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Relations have their own guard (`oracles.judging.together`); this module reports such a change as drift.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pytest_recsys_mt.answers import Pairs

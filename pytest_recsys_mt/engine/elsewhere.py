@@ -1,7 +1,5 @@
 """Ways to send calls that must not change an answer: one by one, or from another process."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

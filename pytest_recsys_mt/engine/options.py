@@ -1,7 +1,5 @@
 """What an option of a run is, and how its text is read; `settings` declares them all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

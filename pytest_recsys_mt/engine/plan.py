@@ -1,7 +1,5 @@
 """Counts the calls of the selected tests, and answers them itself: nothing is sent."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

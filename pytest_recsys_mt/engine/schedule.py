@@ -5,8 +5,6 @@ with those of all other bodies. Once its answers are there it goes on. A body th
 comes, as after a limit of the run, goes on then and asks for itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import contextvars

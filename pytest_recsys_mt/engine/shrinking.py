@@ -1,7 +1,5 @@
 """Delta debugging: finds a few parts of an input that still fail, such as a request at which users' code raises."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Skips that the plugin decides, so that reports can tell them from those that a user wrote."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

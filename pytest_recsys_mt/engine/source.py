@@ -1,7 +1,5 @@
 """What the source of users' code says about a line of it, and what a verdict says there in a plan."""
 
-from __future__ import annotations
-
 import ast
 import types
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The relation that would find a fault, as code to paste."""
 
-from __future__ import annotations
-
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import dataclass

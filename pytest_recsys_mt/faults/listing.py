@@ -1,7 +1,5 @@
 """Faults in the list that a recommender makes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

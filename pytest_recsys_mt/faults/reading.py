@@ -1,7 +1,5 @@
 """Faults in what a recommender reads of a request, and makes of likes, dislikes, wishes and their order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Faults in whom a recommender serves how, and in what it keeps between two requests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pytest_recsys_mt.faults.cure import Cure, different, each_answer, same, steady, under

@@ -1,7 +1,5 @@
 """The faults that come with the tool, and how a fault is named."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import inspect

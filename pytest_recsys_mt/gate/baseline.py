@@ -1,7 +1,5 @@
 """The earlier record that a run is compared with: checks that it is valid and comparable."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import json

@@ -4,8 +4,6 @@ Values of an aggregate are its jackknife pseudo-values: the difference of two ag
 all users, whose pseudo-values are the differences of theirs.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections import Counter

@@ -1,7 +1,5 @@
 """The result of a run as a whole: whether it passes, and if not, why, in one sentence."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 What is not explained here is in `verdict.Verdict`; older records lack the keys of `EARLIER`, and some others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 

@@ -1,7 +1,5 @@
 """The one reader of pytest's node ids: ``suites/test_it.py::TestShop::test_it[model-shuffle]``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The policy of a release gate, from ``recsys.toml``; read at the start of a run, so with the standard library alone."""
 
-from __future__ import annotations
-
 import datetime
 import difflib
 import fnmatch

@@ -117,7 +117,7 @@ class Store:
         Raises:
             PolicyError: If it is a number that no run has, or nobody knows what is accepted.
         """
-        if text.isdecimal():
+        if text.isdecimal() and len(text) < 19:
             return self.run(int(text))
         if text == "accepted":
             self.accepted()

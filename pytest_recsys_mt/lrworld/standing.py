@@ -2,8 +2,6 @@
 answer it; see `baselines`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Questions whose answer follows only from interactions: association and personalization."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial

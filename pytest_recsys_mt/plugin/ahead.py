@@ -3,8 +3,6 @@
 What the body of such a test says, warns of, logs and draws before its test is kept for the test.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import io

@@ -1,7 +1,5 @@
 """From test functions to test items: one for each recommender and each transformation."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Collection, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Every pytest run of an environment imports this module, so it imports nothing he
 what it needs when the first recommender test comes.
 """
 
-from __future__ import annotations
-
 import os
 import textwrap
 import time
@@ -24,7 +22,13 @@ from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
 from pytest_recsys_mt.files import RUNS
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin import collection, misspelt, state
-from pytest_recsys_mt.plugin.ending import begun_record, conclude, never_ended, report_end
+from pytest_recsys_mt.plugin.ending import (
+    begin_junit,
+    begun_record,
+    conclude,
+    never_ended,
+    report_end,
+)
 from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import add_options, settings_of
 from pytest_recsys_mt.sanitize import Safe, one_line
@@ -183,6 +187,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from pytest_recsys_mt.plugin.preflight import check_used
 
     config.stash[state.SHOWING].begin()
+    begin_junit(config)
     try:
         with begun_record(config):
             check_used(state.run_of(config), session.items)

@@ -4,8 +4,6 @@ pytest treats a second Ctrl-C like the first, even while it is ending, and handl
 supervisors and CI stop a run, nor the SIGHUP of a terminal that is closed. Each would lose the record.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """What is known of a test before its setup: its recommender, its design, its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finds what is nearly a name of ours: options, ini keys, environment variables and marks."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

@@ -1,7 +1,5 @@
 """Connects pytest and the plan: ``--recsys-plan``."""
 
-from __future__ import annotations
-
 import gc
 import inspect
 import json

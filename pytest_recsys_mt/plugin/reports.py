@@ -1,7 +1,5 @@
 """What a run receives about its tests: which ones ask a recommender, and the result of each."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import uuid

@@ -1,7 +1,5 @@
 """The command that reproduces a verdict."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

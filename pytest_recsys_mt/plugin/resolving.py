@@ -1,7 +1,5 @@
 """Every option and its ini key, as pytest gets them, and the settings of a run from their values."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace

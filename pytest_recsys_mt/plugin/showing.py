@@ -1,7 +1,5 @@
 """Shows how far the run is, on whichever process has the terminal; workers post theirs in a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

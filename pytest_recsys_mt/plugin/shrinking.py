@@ -1,7 +1,5 @@
 """Whether the smallest example of a violation is looked for, and for how long."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

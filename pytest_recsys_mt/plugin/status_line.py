@@ -1,7 +1,5 @@
 """The line that shows how far a run is: below pytest's own output on a terminal, else now and then in a log."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -4,8 +4,6 @@ The texts stand in ``prompts.toml``, and ``--recsys-prompts`` names a file of th
 whole process, as one run has one set of them: a relation adds an instruction wherever it is applied.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import string

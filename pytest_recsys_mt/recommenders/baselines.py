@@ -1,7 +1,5 @@
 """The two recommenders that ignore the user: a random order, and the most popular items."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """BM25 over the texts of the items."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

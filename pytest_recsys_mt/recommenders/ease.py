@@ -1,7 +1,5 @@
 """EASE: a linear model from items to items, in closed form."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """iALS: matrix factorisation of all cells by alternating least squares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

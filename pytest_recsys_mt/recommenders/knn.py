@@ -1,7 +1,5 @@
 """Nearest neighbours: of the history's items, and of its user."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

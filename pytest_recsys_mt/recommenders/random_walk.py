@@ -1,7 +1,5 @@
 """RP3beta: random walks from the history's items over users to other items."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The k largest values of each row; at ties the lower column wins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Resolves the text after ``--recsys-model`` to a recommender."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """The file of answers to multiple-choice questions beside a record, which would be slow to read with them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

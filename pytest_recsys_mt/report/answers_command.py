@@ -1,7 +1,5 @@
 """The command `recsys-mt answers`: the wrong answers of one model, or two models question by question."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 pytest reports a phase each, and more if a plugin runs the test again, a part is a subtest, or its worker dies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What differs between a request and its follow-up, as `report.asked` has them: a diff of each part."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """The comparison with a baseline on the terminal: one line per changed verdict."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections import Counter

@@ -1,7 +1,5 @@
 """The evidence below a failed test, from its row of the record: what was asked and changed, and both answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """What people see of many rows: those that do not hold one by one, those that do not apply by reason."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the words of a report mean: measures from their docstrings, the others from here."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 import tomllib

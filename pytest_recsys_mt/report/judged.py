@@ -1,7 +1,5 @@
 """How much of a run could be judged and read, and why the rest could not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """``recsys-mt runs``: the kept runs of a project, and which of them is a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

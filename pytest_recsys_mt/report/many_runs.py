@@ -1,7 +1,5 @@
 """The command `recsys-mt view`: one page of many runs, as a file or on this machine alone."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Texts and tables in Markdown, as GitHub shows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

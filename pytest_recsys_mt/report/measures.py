@@ -1,7 +1,5 @@
 """What the number of a row measures, and its limit, in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.document import Row, measured

@@ -1,7 +1,5 @@
 """The output of `recsys-mt monitor`: a row of nightly records in plain words, 80 columns wide."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 

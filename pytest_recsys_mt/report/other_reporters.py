@@ -1,7 +1,5 @@
 """What the reporters of others show of each verdict: pytest-html, Allure, pytest-json-report."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections.abc import Sequence

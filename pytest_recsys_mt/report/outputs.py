@@ -1,7 +1,5 @@
 """What the commands that make tables of records have in common: the records they read, the files they write."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``--recsys-plan``: the calls that the selected tests could make, in lines of 80 columns."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections import Counter, defaultdict

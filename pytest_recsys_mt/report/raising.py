@@ -1,7 +1,5 @@
 """How to ask a request again at which users' code raised: in words, and as code to paste."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_recsys_mt.report.asked import plain_requests

@@ -1,7 +1,5 @@
 """``--recsys-list``: every selected relation with its promise and its needs."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Iterator, Sequence

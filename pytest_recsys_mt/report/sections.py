@@ -1,7 +1,5 @@
 """The contents of a test report: the rows for the record, and the evidence for people."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import textwrap

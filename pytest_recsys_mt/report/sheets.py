@@ -1,7 +1,5 @@
 """Tables that commands write, with lines below them, in each format: terminal, Markdown, LaTeX, CSV and HTML."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence

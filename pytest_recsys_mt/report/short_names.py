@@ -1,7 +1,5 @@
 """The names of rows in tables: short where that can be undone, and each row's its own."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

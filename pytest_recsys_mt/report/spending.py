@@ -1,7 +1,5 @@
 """What the calls of a run took: in all, and by suite, model and purpose."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

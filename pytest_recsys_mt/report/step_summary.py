@@ -1,7 +1,5 @@
 """The run as Markdown, for the page of a GitHub Actions job (``GITHUB_STEP_SUMMARY``)."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tables on the terminal: verdicts, in columns by choice with whole names; groups of users."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """The summary at the end of the terminal output: what does not hold, then counts of what does."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

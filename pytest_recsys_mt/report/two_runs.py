@@ -1,7 +1,5 @@
 """The command `recsys-mt compare`: what became worse between two runs, or two models of one run, and on whom."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Writes the first files of a project: ``recsys-mt init``."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """What a project's own configuration of pytest says, and lines for it in its own format."""
 
-from __future__ import annotations
-
 import configparser
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """What ``recsys-mt init`` says: what was written, what is tested, and the next commands."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import textwrap

@@ -1,7 +1,5 @@
 """The requests to a Chat Completions endpoint, and the parsing of its answers and failures."""
 
-from __future__ import annotations
-
 import json
 import re
 import ssl

@@ -1,7 +1,5 @@
 """Models that read images and text, in this process, through transformers."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

@@ -1,7 +1,5 @@
 """Language models in this process, through transformers: folders, GGUF files, the Hub."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

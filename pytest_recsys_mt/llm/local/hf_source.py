@@ -130,7 +130,7 @@ def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
             continue
         try:
             named = json.loads(file.read_text(encoding="utf-8")).get("auto_map") or {}
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise RecommenderError(f"hf:{name}: {file.name} is not a JSON object") from error
         if "--" in json.dumps(named):
             raise RecommenderError(

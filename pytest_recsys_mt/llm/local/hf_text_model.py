@@ -1,7 +1,5 @@
 """What the text models of transformers share: their arguments, their identity, how exactly they compute."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import itertools
 import os

@@ -1,7 +1,5 @@
 """The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of them is the answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The entries of answers in JSON: whole, in a fence, after a sentence, or line by line."""
 
-from __future__ import annotations
-
 import ast
 import html
 import json

@@ -1,7 +1,5 @@
 """What an answer may name: the offered items, by title, number or letter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

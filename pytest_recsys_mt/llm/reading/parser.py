@@ -3,8 +3,6 @@
 Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MAX_PIECES`, and stops there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

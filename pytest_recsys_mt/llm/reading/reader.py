@@ -1,7 +1,5 @@
 """Reads the pieces of an answer, one after another, into entries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """How titles are written: normal form, year, other names, misspellings."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

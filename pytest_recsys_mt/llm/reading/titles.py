@@ -4,8 +4,6 @@ Two titles are equal if their normal forms are. Unequal titles may still match, 
 contradicts it: a wrong match is a wrong verdict, a missed one is a reported unknown title.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """The recommender around a network: trains or loads it, and scores requests with it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from abc import abstractmethod

@@ -1,7 +1,5 @@
 """BPRMF: matrix factorisation for ranking, with the user folded in from the request's history."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

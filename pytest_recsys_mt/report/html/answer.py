@@ -1,7 +1,5 @@
 """May this be released? The gate's answer, in one sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

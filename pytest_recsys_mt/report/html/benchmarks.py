@@ -1,7 +1,5 @@
 """Tables of benchmark tasks, with published values beside those of the run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The text of the page for each row of the record."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Two answers side by side: which items stayed, moved, were lost, are new, or are faulty; and the transcript of a call."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

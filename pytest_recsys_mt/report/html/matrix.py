@@ -1,7 +1,5 @@
 """Several models side by side: a line for each verdict, with the differences to the first model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The drawings of a page: every effect on its axis, and the drawings in the details of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What changed since a baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

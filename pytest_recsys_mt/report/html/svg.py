@@ -1,7 +1,5 @@
 """Drawings as SVG in a page, in the page's own colours, so that one serves in light, dark and print."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape

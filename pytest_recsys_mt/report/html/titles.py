@@ -1,7 +1,5 @@
 """Titles of rows, from the names and the parameters of their tests."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

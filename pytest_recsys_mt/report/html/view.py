@@ -1,7 +1,5 @@
 """Several records of one suite in the order of their runs: what changed, row by row, and the last report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise

@@ -1,7 +1,5 @@
 """Verdicts in words, for readers who have only the report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

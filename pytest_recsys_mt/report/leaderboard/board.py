@@ -4,8 +4,6 @@ Models are compared as the gate compares two runs, with a margin of 0; one is *a
 Holm's correction over all measures and pairs of a board.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The command `recsys-mt leaderboard`: the boards of some records as tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -3,8 +3,6 @@
 The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its tables are declared beside the suite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

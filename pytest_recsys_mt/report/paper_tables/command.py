@@ -1,7 +1,5 @@
 """The command `recsys-mt paper`."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A cell is made of the rows of a record that its line and its column both select.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

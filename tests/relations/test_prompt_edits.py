@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from pytest_recsys_mt.relations.paraphrase_task import VARIANTS, ParaphraseTask
 from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
 from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
 from pytest_recsys_mt.relations.typos import Typos
+from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
 from tests.relations.examples import PAPER_USER, WORLD, request
 from tests.relations.test_ratings import ORIGINAL
 
@@ -264,6 +267,41 @@ def test_a_demonstration_wants_as_many_users_as_it_names() -> None:
     once = relations.demonstrations(1)(request(), np.random.default_rng(0), WORLD)
     with pytest.raises(NotApplicable, match="already"):
         relations.demonstrations(1)(once, np.random.default_rng(0), WORLD)
+
+
+def test_an_embedding_finds_whose_choices_are_shown() -> None:
+    """As by hand: of the users with the nearest texts, here those with as many letters a."""
+    mine = (Rating(Item("1", "Aaa"), 5.0, 1),)
+    others = {name: [(name * 2).title(), name.upper()] for name in ("aa", "ab", "cd")}
+    world = World(
+        histories={
+            name: tuple(Rating(Item(title, title), 4.0, at) for at, title in enumerate(titles))
+            for name, titles in others.items()
+        }
+    )
+    asked: list[list[str]] = []
+
+    def letters(texts: list[str]) -> list[list[int]]:
+        asked.append(texts)
+        return [[text.lower().count(letter) for letter in "abcd"] for text in texts]
+
+    source = Request("me", mine, Scale(1, 5), candidates=(Item("9", "Nine"),), k=1)
+    shown = relations.demonstrations(2, embed=letters)
+    assert shown.name == "demonstrations(2, embed='letters')"
+    told = shown(source, np.random.default_rng(0), world).instruction
+    assert told == "For example, users who had chosen Aaaa, Abab chose next: AA, AB."
+    assert asked[0][0] == "Aaa"
+    assert sorted(asked[0][1:]) == ["Aaaa, AA", "Abab, AB", "Cdcd, CD"]
+
+
+def test_an_embedding_that_cannot_serve_is_named() -> None:
+    with pytest.raises(RelationError, match="embed must be a function with a name"):
+        relations.demonstrations(1, embed=lambda texts: [[1.0]] * len(texts))
+    for vectors, shape in (([1.0, 2.0], r"\(2,\)"), ([[math.nan]] * 13, r"\(13, 1\)")):
+        wrong = SimpleNamespace(encode=lambda _, found=vectors: found).encode
+        wrong.__name__ = "encode"
+        with pytest.raises(RelationError, match=f"13 vectors of finite numbers.*{shape}"):
+            relations.demonstrations(1, embed=wrong)(request(), RNG, WORLD)
 
 
 def test_a_profile_stands_beside_the_history_or_in_its_place() -> None:

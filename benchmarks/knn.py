@@ -1,11 +1,12 @@
-"""How long our nearest neighbours take against a plain scipy loop, and against implicit.
+"""How long our nearest neighbours and `ials` take against a plain scipy loop, and against implicit.
 
 All run in turn in this process, on one thread, on the same simulated data of the size and the skew of
 MovieLens 1M, after a first round that counts for nothing. The figures are medians of processor time, and of
 the ratios within a round. implicit takes part where it is installed. It gets a matrix, and once the table that
-ours get, whose names must first become rows and columns.
+ours get, whose names must first become rows and columns. `ials` and its factorisation, which solves each system exactly or
+by three steps of conjugate gradients, make as many rounds over users and items.
 
-    python -m benchmarks.knn [--users 6040] [--items 3706] [--ratings 1000209] [--rounds 7] [--fit-only]
+    python -m benchmarks.knn [--users 6040] [--items 3706] [--ratings 1000209] [--rounds 7] [--fit-only] [--als]
 """
 
 import argparse
@@ -27,7 +28,7 @@ from scipy.sparse import csr_array, csr_matrix, diags_array, vstack
 
 from benchmarks import tables
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders import ItemKNN, UserKNN
+from pytest_recsys_mt.recommenders import IALS, ItemKNN, UserKNN
 from pytest_recsys_mt.requests import Item, Request, Scale
 
 NEIGHBOURS = 30
@@ -129,6 +130,26 @@ def compared(dataset: Dataset, answering: bool) -> dict[str, tuple[float, float]
     return taken
 
 
+def factorised(dataset: Dataset) -> dict[str, tuple[float, float]]:
+    """Seconds of a fit of `ials` and of implicit's factorisations, of each in turn; nothing is asked."""
+    model = IALS(iterations=5)
+    taken = {"ials": (seconds(model.fit, dataset, 0)[0], 0.0)}
+    stored = csr_matrix(model.catalogue.interactions(dataset, "binary"), dtype=np.float32)
+    als = import_module("implicit.cpu.als").AlternatingLeastSquares
+    for name, steps in (("implicit", True), ("implicit, exact", False)):
+        other = als(
+            model.dim,
+            regularization=model.regularisation,
+            alpha=model.alpha,
+            iterations=model.iterations,
+            use_cg=steps,
+            num_threads=1,
+            random_state=0,
+        )
+        taken[name] = seconds(other.fit, stored, show_progress=False)[0], 0.0
+    return taken
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -137,9 +158,13 @@ def main() -> None:
     parser.add_argument("--ratings", type=int, default=1_000_209)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--fit-only", action="store_true", help="ask nothing")
+    parser.add_argument("--als", action="store_true", help="ials and implicit's, with implicit")
     options = parser.parse_args()
     dataset = simulate(options.users, options.items, options.ratings)
-    rounds = [compared(dataset, not options.fit_only) for _ in range(options.rounds + 1)][1:]
+    rounds = [
+        factorised(dataset) if options.als else compared(dataset, not options.fit_only)
+        for _ in range(options.rounds + 1)
+    ][1:]
     anchor = "implicit" if find_spec("implicit") else "scipy loop"
     print(
         f"{options.users} users, {options.items} items, {options.ratings} ratings; {anchor}", end=""

@@ -15,7 +15,6 @@ from typing import Any, cast
 from xml.etree import ElementTree
 
 from benchmarks import tables
-from pytest_recsys_mt.files import written_whole
 from pytest_recsys_mt.gate.baseline import digest_of, read
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Document, Row
@@ -24,6 +23,7 @@ from pytest_recsys_mt.report.html import read_record, write_report
 from pytest_recsys_mt.report.junit import _case_of, annotate
 from pytest_recsys_mt.report.record import lines_of
 from pytest_recsys_mt.report.step_summary import markdown
+from pytest_recsys_mt.safety.files import written_whole
 
 MODELS = 10
 

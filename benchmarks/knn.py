@@ -134,7 +134,7 @@ def factorised(dataset: Dataset) -> dict[str, tuple[float, float]]:
     """Seconds of a fit of `ials` and of implicit's factorisations, of each in turn; nothing is asked."""
     model = IALS(iterations=5)
     taken = {"ials": (seconds(model.fit, dataset, 0)[0], 0.0)}
-    stored = csr_matrix(model.catalogue.interactions(dataset, "binary"), dtype=np.float32)
+    stored = csr_matrix(model.catalogue.interactions(dataset, "binary").astype(np.float32))
     als = import_module("implicit.cpu.als").AlternatingLeastSquares
     for name, steps in (("implicit", True), ("implicit, exact", False)):
         other = als(

@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.raised import with_traceback
-from pytest_recsys_mt.redaction import shown
+from pytest_recsys_mt.safety.raised import with_traceback
+from pytest_recsys_mt.safety.redaction import shown
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
-from pytest_recsys_mt.files import content_of, toml_of
+from pytest_recsys_mt.safety.files import content_of, toml_of
 
 
 class Thresholds(dict[str, float]):

@@ -64,7 +64,7 @@ def _distributions(**where: Any) -> Iterator[importlib.metadata.Distribution]:
 importlib.metadata.distributions = _distributions
 _loading = importlib.import_module("pytest_recsys_mt.datasets.loading")
 _loading.load_mini = cache(_loading.load_mini)  # type: ignore[attr-defined]
-_redaction = importlib.import_module("pytest_recsys_mt.redaction")
+_redaction = importlib.import_module("pytest_recsys_mt.safety.redaction")
 
 # Whoever started this in the background of a shell let it ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import written_or
-from pytest_recsys_mt.sanitize import clean
+from pytest_recsys_mt.safety.files import written_or
+from pytest_recsys_mt.safety.sanitize import clean
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.adequacy.document import Adequacy

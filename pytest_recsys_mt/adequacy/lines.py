@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from pytest_recsys_mt.adequacy.document import Adequacy, Fate, Remedy, Score, Trial
 from pytest_recsys_mt.faults import Dose
-from pytest_recsys_mt.sanitize import one_line, sanitize
+from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 WIDTH = 80
 

@@ -11,7 +11,7 @@ from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing,
 from pytest_recsys_mt.llm.prompts import strict_schema
 from pytest_recsys_mt.prompt_texts import said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Form = Literal["json", "lines"]
 """The form of an answer: a JSON object, or one line per aspect."""

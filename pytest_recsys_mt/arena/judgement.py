@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Aspect, Judgement, Winner
 from pytest_recsys_mt.llm.reading.comments import is_refusal
-from pytest_recsys_mt.sanitize import one_line, without_controls
+from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 
 Read = TypeVar("Read")
 

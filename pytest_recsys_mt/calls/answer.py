@@ -7,10 +7,10 @@ from typing import Any, TypedDict, cast
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
-from pytest_recsys_mt.raised import traceback_of
-from pytest_recsys_mt.redaction import redact, shortened
 from pytest_recsys_mt.requests import Completion, Recommendation, Request, Usage
-from pytest_recsys_mt.sanitize import one_line, sanitize
+from pytest_recsys_mt.safety.raised import traceback_of
+from pytest_recsys_mt.safety.redaction import redact, shortened
+from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 
 class Answer(TypedDict, total=False):

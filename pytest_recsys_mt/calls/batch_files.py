@@ -15,8 +15,8 @@ from pytest_recsys_mt.calls.cache_files import Imported, Row, imported_from, lin
 from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
-from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.llm.api import chat_api
+from pytest_recsys_mt.safety.files import written_to
 
 URL = "/v1/chat/completions"
 RESPONSES_URL = "/v1/responses"

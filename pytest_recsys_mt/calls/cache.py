@@ -20,8 +20,8 @@ from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.files import require_own, require_private
 from pytest_recsys_mt.requests import MOST_TOKENS, Usage
+from pytest_recsys_mt.safety.files import require_own, require_private
 
 SCHEMA = "recsys-mt-answer/1"
 

@@ -17,9 +17,9 @@ from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.files import written_or
-from pytest_recsys_mt.redaction import shortened
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import written_or
+from pytest_recsys_mt.safety.redaction import shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 _UNKNOWN = "?"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.files import cache_folder, expanded
+    from pytest_recsys_mt.safety.files import cache_folder, expanded
 
     directory: Path = expanded(given.cache or cache_folder())
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
@@ -80,7 +80,7 @@ def import_them(given: argparse.Namespace) -> int:
 def stats(given: argparse.Namespace) -> int:
     """Say what the cache holds, by model."""
     from pytest_recsys_mt.calls.cache_files import Share, shares
-    from pytest_recsys_mt.sanitize import one_line
+    from pytest_recsys_mt.safety.sanitize import one_line
 
     with closing(_open(given)) as cache:
         found, refused = shares(cache)

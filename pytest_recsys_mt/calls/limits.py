@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.files import require_own, written_whole
+from pytest_recsys_mt.safety.files import require_own, written_whole
 from pytest_recsys_mt.wording import typed
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import PriceError
-from pytest_recsys_mt.files import MOST_DATA, content_of, toml_of
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, toml_of
 
 HOST = "api.openai.com"
 """The host whose prices come with this package; other hosts have other prices for a model."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 LONGEST_NAME = 40
 """Characters of a phase that are shown; the end of a name tells it from others, so its middle is left out."""

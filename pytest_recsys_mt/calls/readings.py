@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.safety.redaction import redact
 
 Reading = dict[str, Any]
 """What was read in one answer, as plain data, as test reports carry it: the number of its ``entries`` by their kind,

@@ -38,7 +38,7 @@ from pytest_recsys_mt.requests import (
     Request,
     TextModel,
 )
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
 """Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest skips or ends."""

@@ -40,8 +40,8 @@ from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.loading import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import content_of, toml_of
 from pytest_recsys_mt.requests import Scale
+from pytest_recsys_mt.safety.files import content_of, toml_of
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}
 """Of the columns that are no texts."""

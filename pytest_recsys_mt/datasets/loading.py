@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
 from pytest_recsys_mt.errors import DataError, RecommenderError
-from pytest_recsys_mt.files import expanded
+from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset

@@ -18,8 +18,8 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict
 from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
-from pytest_recsys_mt.redaction import redact
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import redact
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import (
     FITS_NEEDED,
     NEEDED,

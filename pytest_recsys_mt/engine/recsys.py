@@ -20,7 +20,7 @@ from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RelationE
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import unread as unread_words
 

@@ -26,9 +26,9 @@ from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
-from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import shown
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 

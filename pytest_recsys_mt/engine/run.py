@@ -39,7 +39,7 @@ from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests import Item, Request
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls

@@ -29,10 +29,10 @@ from pytest_recsys_mt.engine.options import (
     whole_number,
 )
 from pytest_recsys_mt.errors import DataError, FaultError
-from pytest_recsys_mt.files import expanded
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.prompt_texts import OwnTexts
 from pytest_recsys_mt.prompt_texts import read as read_texts
+from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.executor import Mode

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import MOST_DATA, content_of
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import typed
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")

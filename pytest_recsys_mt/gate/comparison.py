@@ -20,7 +20,7 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 SEVERAL_LOOKS = (
     "users were asked in several steps, and records of that version have no values of users then"

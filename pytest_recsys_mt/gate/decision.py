@@ -22,7 +22,7 @@ from pytest_recsys_mt.gate.document import (
 )
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import unread
 
 Kind = Literal[

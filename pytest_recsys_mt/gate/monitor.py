@@ -27,7 +27,7 @@ from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, str, str, int]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import content_of, toml_of
 from pytest_recsys_mt.gate.document import Row, vacuous_of
 from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.safety.files import content_of, toml_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""

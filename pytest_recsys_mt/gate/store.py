@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 
 from pytest_recsys_mt.errors import DataError, PolicyError
-from pytest_recsys_mt.files import RUNS, content_of, written_whole
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import RUNS, content_of, written_whole
+from pytest_recsys_mt.safety.sanitize import one_line
 
 MOST = 1000
 """Runs that are kept; of older ones only those that are baselines."""

@@ -4,7 +4,7 @@ from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
 from pytest_recsys_mt.llm.reading.parser import parse
 from pytest_recsys_mt.llm.reading.titles import TitleIndex, normalise
 from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 __all__ = [
     "NAMES", "LLMRecommender", "Template", "TitleIndex", "normalise", "parse", "render", "sanitize", "template",

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_recsys_mt.errors import RecommenderError, RelationError
-from pytest_recsys_mt.files import content_of
 from pytest_recsys_mt.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import content_of
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import plural
 
 FIELDS: Mapping[str, str] = MappingProxyType(

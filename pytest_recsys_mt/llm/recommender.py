@@ -22,7 +22,7 @@ from pytest_recsys_mt.requests import (
     TextModel,
     is_cut_off,
 )
-from pytest_recsys_mt.sanitize import one_line, without_controls
+from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset

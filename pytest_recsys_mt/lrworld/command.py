@@ -69,7 +69,7 @@ def written(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.lrworld.generator_settings import Settings
     from pytest_recsys_mt.lrworld.question import KINDS
     from pytest_recsys_mt.lrworld.question_file import QuestionFile, measures_of
-    from pytest_recsys_mt.sanitize import one_line
+    from pytest_recsys_mt.safety.sanitize import one_line
 
     if given.file.is_file():  # what holds no questions is not replaced
         QuestionFile.read(given.file)

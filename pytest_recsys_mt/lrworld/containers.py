@@ -10,7 +10,7 @@ from typing import Any
 from pytest_recsys_mt.llm.reading.layout import STRUCK
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.llm.reading.wording import patterns, word_set
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 _KEYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION="")["keys"]
 

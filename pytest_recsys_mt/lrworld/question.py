@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.files import MOST_DATA, content_of, written_or
 from pytest_recsys_mt.lrworld.same import form
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 

@@ -21,7 +21,7 @@ from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
 from pytest_recsys_mt.report.evidence import example_of
-from pytest_recsys_mt.sanitize import Safe, one_line
+from pytest_recsys_mt.safety.sanitize import Safe, one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.recsys import Recsys

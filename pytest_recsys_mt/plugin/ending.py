@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.engine.settings import OPTIONS
-from pytest_recsys_mt.files import MOST_TEXT, is_replaced, written_to
 from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.reports import Reported
+from pytest_recsys_mt.safety.files import MOST_TEXT, is_replaced, written_to
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again

@@ -19,7 +19,6 @@ import pytest
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
-from pytest_recsys_mt.files import RUNS
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin import collection, misspelt, state
 from pytest_recsys_mt.plugin.ending import (
@@ -31,7 +30,8 @@ from pytest_recsys_mt.plugin.ending import (
 )
 from pytest_recsys_mt.plugin.reports import Reported, safe, say_collected
 from pytest_recsys_mt.plugin.resolving import add_options, settings_of
-from pytest_recsys_mt.sanitize import Safe, one_line
+from pytest_recsys_mt.safety.files import RUNS
+from pytest_recsys_mt.safety.sanitize import Safe, one_line
 
 pytest_plugins = ("pytest_recsys_mt.plugin.fixtures",)
 MARKS = (

@@ -14,9 +14,9 @@ import pytest
 from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
 from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
-from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.plugin.items import parameters_of
-from pytest_recsys_mt.redaction import shown
+from pytest_recsys_mt.safety.files import RUNS, is_replaced
+from pytest_recsys_mt.safety.redaction import shown
 from pytest_recsys_mt.wording import typed
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.plugin.collection import asks
-from pytest_recsys_mt.redaction import redact
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.redaction import redact
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 KEY = "recsys_mt_collected"
 
@@ -143,7 +143,7 @@ def say_collected(session: pytest.Session, told: Callable[[], str | None]) -> No
     asking = [item.nodeid for item in session.items if asks(item)]
     if said is None or not asking or Path(said).exists():
         return
-    from pytest_recsys_mt.files import written_whole
+    from pytest_recsys_mt.safety.files import written_whole
 
     with written_whole(Path(said)) as stream:
         json.dump({"asking": asking, "told": told()}, stream)

@@ -16,7 +16,7 @@ from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.plugin.collection import model_ids
 from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of
 from pytest_recsys_mt.plugin.resolving import changed
-from pytest_recsys_mt.redaction import holds_secret
+from pytest_recsys_mt.safety.redaction import holds_secret
 
 FIRST = ("model", "data", "seed", "users")
 """Options that every command contains; the mode comes last."""

@@ -10,9 +10,9 @@ import pytest
 from pytest_recsys_mt.engine.options import Option
 from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.files import cache_folder, expanded
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
-from pytest_recsys_mt.redaction import carries_key, shown
+from pytest_recsys_mt.safety.files import cache_folder, expanded
+from pytest_recsys_mt.safety.redaction import carries_key, shown
 from pytest_recsys_mt.wording import typed
 
 

@@ -13,9 +13,9 @@ from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.shrinking import smallest_raising
 from pytest_recsys_mt.plugin.state import EARLIER
-from pytest_recsys_mt.redaction import redact
 from pytest_recsys_mt.report.raising import how_to_ask
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.redaction import redact
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 CALLS = 200
 """Calls for each violation, unless the user says how many."""

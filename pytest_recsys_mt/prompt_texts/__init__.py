@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from pytest_recsys_mt.files import content_of, expanded, toml_of
+from pytest_recsys_mt.safety.files import content_of, expanded, toml_of
 
 SHIPPED = Path(__file__).with_name("prompts.toml")
 """The file with the texts of the package."""

@@ -17,9 +17,9 @@ from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN, About, Answered
-from pytest_recsys_mt.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     import httpx2

@@ -11,9 +11,9 @@ from typing import Any, get_args
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connection
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
-from pytest_recsys_mt.redaction import AUTHORIZATION, redact, shortened, shown
 from pytest_recsys_mt.requests import Aspect, Item, Promised, Recommendation, Request
-from pytest_recsys_mt.sanitize import one_line, without_controls
+from pytest_recsys_mt.safety.redaction import AUTHORIZATION, redact, shortened, shown
+from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 
 CONTRACT = "docs/http-recommender.openapi.yaml"
 """The location of the contract, for messages."""

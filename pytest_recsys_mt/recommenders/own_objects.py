@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.files import expanded
-from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.safety.files import expanded
+from pytest_recsys_mt.safety.raised import with_traceback
 
 _FILE_MODULE = "_recsys_mt_file_"
 

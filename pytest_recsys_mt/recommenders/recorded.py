@@ -11,12 +11,12 @@ from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import recordings
 from pytest_recsys_mt.datasets.recordings import Recording
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
-from pytest_recsys_mt.files import expanded
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.sanitize import without_controls
+from pytest_recsys_mt.safety.files import expanded
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 PREFIX = "recorded:"
 Ranked = Literal["all", "candidates"]

@@ -13,10 +13,10 @@ from typing import Any
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.raised import with_traceback
 from pytest_recsys_mt.recommenders import own_objects
-from pytest_recsys_mt.redaction import shown
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.safety.raised import with_traceback
+from pytest_recsys_mt.safety.redaction import shown
 
 ENTRY_POINTS = "pytest_recsys_mt.recommenders"
 """Group of entry points by which an installed package offers recommenders by name."""

@@ -11,7 +11,7 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.document import grouped
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.answers import read_answers
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 80
 LONGEST = 200

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Shown
 from pytest_recsys_mt.requests import Entry, Item, Message, Request
-from pytest_recsys_mt.sanitize import sanitize
+from pytest_recsys_mt.safety.sanitize import sanitize
 from pytest_recsys_mt.verdict import Example
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_recsys_mt.files import appended_to
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import appended_to
+from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     import httpx2
@@ -98,7 +98,7 @@ def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = 
     from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.report.html import read_record
     from pytest_recsys_mt.report.step_summary import markdown
-    from pytest_recsys_mt.sanitize import clean
+    from pytest_recsys_mt.safety.sanitize import clean
 
     if record.exists():
         try:

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_recsys_mt.gate.document import Comparison, Row, grouped
 from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import columns_of, write_cells
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 APPLIES_NOT = re.compile(r"^not-applicable (in this run|in the baseline): .*", re.DOTALL)
 CHANGES = ("regressed", "suspicious", "inconclusive", "improved", "unchanged", "ungated")

@@ -13,7 +13,6 @@ from xml.etree.ElementTree import ParseError
 import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.files import RUNS, is_replaced
 from pytest_recsys_mt.gate.document import Document, Drift, grouped
 from pytest_recsys_mt.gate.store import Store
 from pytest_recsys_mt.report.attempts import CRASHED, Result, lost, missing, results_of
@@ -21,7 +20,8 @@ from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
 from pytest_recsys_mt.report.record import Record, lines_of
 from pytest_recsys_mt.report.step_summary import append
-from pytest_recsys_mt.sanitize import Safe
+from pytest_recsys_mt.safety.files import RUNS, is_replaced
+from pytest_recsys_mt.safety.sanitize import Safe
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_recsys_mt.gate.document import Example, Row
 from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, called, changes, the_catalogue
 from pytest_recsys_mt.report.short_names import shorten
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 NOTHING = "(nothing)"
 

@@ -8,7 +8,7 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import STATES, Row, grouped, measured, state_of, vacuous_of
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED
 from pytest_recsys_mt.wording import unread
 

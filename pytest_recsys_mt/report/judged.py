@@ -13,7 +13,7 @@ from pytest_recsys_mt.gate.document import (
     grouped,
     state_of_test,
 )
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 UNJUDGED: dict[State, str] = {
     "inconclusive": "inconclusive", "error": "in error", "not-applicable": "not applicable",

@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, state_of
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
-from pytest_recsys_mt.sanitize import clean
+from pytest_recsys_mt.safety.files import written_to
+from pytest_recsys_mt.safety.sanitize import clean
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

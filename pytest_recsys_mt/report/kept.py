@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.store import Kept, Store
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 SHOWN = {
     "regressed": "{} regressed", "suspicious": "{} suspiciously better", "holds": "{} hold", "violated": "{} violated",

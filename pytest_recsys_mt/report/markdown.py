@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 
 def in_markdown(text: str) -> str:

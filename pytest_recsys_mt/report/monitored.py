@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored, fact
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 80
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.sanitize import plain, sanitize
+from pytest_recsys_mt.safety.sanitize import plain, sanitize
 from pytest_recsys_mt.verdict import Verdict
 
 FACTS = (

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import cast
 
 from pytest_recsys_mt.errors import DataError, PolicyError
-from pytest_recsys_mt.files import written_or
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.sanitize import clean, one_line
+from pytest_recsys_mt.safety.files import written_or
+from pytest_recsys_mt.safety.sanitize import clean, one_line
 
 
 def record_at(path: Path) -> Document:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count,
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.nodeids import function_of
 from pytest_recsys_mt.oracles.judging.together import lasting
-from pytest_recsys_mt.sanitize import Safe, one_line
+from pytest_recsys_mt.safety.sanitize import Safe, one_line
 
 WIDTH = 80
 

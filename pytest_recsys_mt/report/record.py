@@ -20,7 +20,6 @@ from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import RECORDED, Settings
-from pytest_recsys_mt.files import written_to
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import (
@@ -42,7 +41,8 @@ from pytest_recsys_mt.report.answers import taken_from, write_answers
 from pytest_recsys_mt.report.asked import asked_of, shrunk_of
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.requests import EntryKind
-from pytest_recsys_mt.sanitize import plain
+from pytest_recsys_mt.safety.files import written_to
+from pytest_recsys_mt.safety.sanitize import plain
 from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
 
 if TYPE_CHECKING:

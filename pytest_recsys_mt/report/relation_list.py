@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.metamorphic import MARK, name_of
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Allowed
 
 NEEDS = {

@@ -11,7 +11,7 @@ from pytest_recsys_mt.report.compared import say
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.outputs import put_out, told_as_data
 from pytest_recsys_mt.report.table import Column, write_cells
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 NONE = "–"
 

@@ -4,7 +4,6 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
 from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
 from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
@@ -12,6 +11,7 @@ from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import named
+from pytest_recsys_mt.safety.files import appended_to
 
 WORDS = {
     "violated": "**violated**",

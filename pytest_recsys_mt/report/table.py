@@ -9,7 +9,7 @@ from pytest_recsys_mt.gate.document import Row, SliceRow, measured, state_of, va
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import distinct_names, folded, named, test_of_row
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import beyond, group_in_words
 
 WIDTH = 79

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
-from pytest_recsys_mt.files import TEMPORARY
 from pytest_recsys_mt.gate.document import Calls, Row, grouped, state_of, vacuous_of
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.report.compared import say, tell_comparison
@@ -24,7 +23,8 @@ from pytest_recsys_mt.report.table import (
     write_groups,
     write_table,
 )
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import TEMPORARY
+from pytest_recsys_mt.safety.sanitize import one_line
 
 NAME = 29
 _JOINED = "\N{NO-BREAK SPACE}"

@@ -20,7 +20,7 @@ from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_d
 from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.report.spending import cost
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import group_in_words
 
 LIKE = ("models", "data", "seed")  # what two runs have in common of which only one is named

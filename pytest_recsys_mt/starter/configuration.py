@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.files import content_of, toml_of
+from pytest_recsys_mt.safety.files import content_of, toml_of
 
 __all__ = ["Configuration", "existing", "ini_lines"]
 

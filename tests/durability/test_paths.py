@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt import files
 from pytest_recsys_mt.calls.cache_files import lines_of
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import CacheError, DataError
-from pytest_recsys_mt.files import appended_to
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.policy import load
 from pytest_recsys_mt.prompt_texts import read as texts_in
+from pytest_recsys_mt.safety import files
+from pytest_recsys_mt.safety.files import appended_to
 
 RUN = ("--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "candidates", "--recsys-users=5")
 
@@ -96,9 +96,7 @@ def test_a_record_that_cannot_be_begun_is_known_before_a_call(
 
 
 def test_what_the_shell_sends_to_a_file_stays_in_order(tmp_path: Path) -> None:
-    code = (
-        "from pathlib import Path; from pytest_recsys_mt.files import written_to\nprint('before')\n"
-    )
+    code = "from pathlib import Path; from pytest_recsys_mt.safety.files import written_to\nprint('before')\n"
     code += (
         "with written_to(Path('/dev/stdout')) as stream: stream.write('between\\n')\nprint('after')"
     )

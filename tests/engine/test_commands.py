@@ -1,6 +1,7 @@
 """`recsys-mt cache`: answers move between machines unharmed, and nothing damaged is let in."""
 
 import json
+import re
 import sqlite3
 import stat
 import subprocess
@@ -275,6 +276,16 @@ def test_a_file_that_cannot_be_read_or_written_says_so(
     assert run("cache", "export", tmp_path / "cache", "--cache", tmp_path / "cache") == 2
     assert "cannot be written" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["cache"], "nothing is left behind"
+
+
+def test_the_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["frob"])
+    known = re.findall(r"'(\w+)'", capsys.readouterr().err.partition("(choose from")[2])
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = re.findall(r"(?m)^ {6}(\w+)", capsys.readouterr().out)
+    assert sorted({*known} - {"tables"}) == sorted(listed)  # an earlier name of `paper`
 
 
 def test_help_costs_no_heavy_import() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.calls.patience import HANGS, NoAnswerError, Patience
-from pytest_recsys_mt.raised import traceback_of
+from pytest_recsys_mt.safety.raised import traceback_of
 from tests.plugin.conftest import record_of
 
 PROJECT = {

@@ -79,7 +79,7 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
         ("monitor other.json --alpha=2", "'2' is not a chance above 0 and up to 0.5"),
         ("monitor other.json --alpha=nan", "'nan' is not a chance"),
         ("monitor", "no run is kept in"),
-        ("", "required: GROUP"),
+        ("", "required: COMMAND"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_is_answered_with_the_next_step(

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt import cli
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.cli.arguments import read_arguments
 from pytest_recsys_mt.engine.settings import OPTIONS
 from tests.guide.commands import Line, lines_of, pages
 
@@ -113,7 +114,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in WORLD.items():
         (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text, encoding="utf-8")
-    assert not cli.main(
+    assert not main(
         ["questions", str(folder / "questions.jsonl"), "--kind", "genre", "--count", "2"]
     )
     made = ["test_shop.py", "--recsys-model=shop.py:Ranker", "--recsys-json=baseline.json"]
@@ -169,5 +170,5 @@ def test_a_command_selects_tests(line: Line, listed: dict[str, tuple[int, str]])
 
 @pytest.mark.parametrize("line", PROGRAM, ids=lambda line: line.text)
 def test_a_command_of_the_program_is_one(line: Line, capsys: pytest.CaptureFixture[str]) -> None:
-    given = cli.read_arguments(line.words[1:])
+    given = read_arguments(line.words[1:])
     assert callable(given.command)

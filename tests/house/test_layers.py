@@ -18,62 +18,51 @@ FOLDERS = {"relations", "oracles", "suites"}
 ROOMS: dict[str, set[str]] = {
     "abilities": {"errors", "requests"},
     "design": set(),
-    "prompt_texts": {"files"},
+    "prompt_texts": {"safety"},
     "errors": set(),
-    "redaction": {"sanitize"},
+    "safety": {"errors"},
     "requests": set(),
-    "sanitize": set(),
     "seeds": set(),
-    "thresholds": {"files"},
+    "thresholds": {"safety"},
     "verdict": {"wording"},
     "wording": set(),
     "answers": {"requests", "verdict"},
-    "datasets": {"errors", "files", "requests", "specs"},
-    "files": {"errors"},
+    "datasets": {"errors", "requests", "safety", "specs"},
     "metamorphic": {"requests"},
-    "raised": {"errors", "redaction"},
     "relations": {"datasets", "errors", "prompt_texts", "requests"},
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
-    "specs": {"errors", "raised", "redaction"},
+    "specs": {"errors", "safety"},
     "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
     "strategies": {"datasets", "relations", "requests"},
-    "gate": {"errors", "files", "metamorphic", "oracles", "sanitize", "verdict", "wording"},
-    "llm": {
-        "abilities", "datasets", "errors", "files", "prompt_texts", "redaction", "relations", "requests", "sanitize", "specs", "wording",
-    },
+    "gate": {"errors", "metamorphic", "oracles", "safety", "verdict", "wording"},
+    "llm": {"abilities", "datasets", "errors", "prompt_texts", "relations", "requests", "safety", "specs", "wording"},
     "adapters": {"datasets", "design", "errors", "recommenders", "requests"},
-    "recommenders": {
-        "datasets", "errors", "files", "llm", "raised", "redaction", "requests", "sanitize", "specs",
-    },
-    "calls": {
-        "abilities", "datasets", "errors", "files", "llm", "raised", "recommenders", "redaction", "requests", "sanitize",
+    "recommenders": {"datasets", "errors", "llm", "requests", "safety", "specs"},
+    "calls": {"abilities", "datasets", "errors", "llm", "recommenders", "requests", "safety", "wording"},
+    "lrworld": {
+        "answers", "datasets", "errors", "llm", "prompt_texts", "recommenders", "requests", "safety", "seeds",
         "wording",
     },
-    "lrworld": {
-        "answers", "datasets", "errors", "files", "llm", "prompt_texts", "recommenders", "requests", "sanitize", "seeds", "wording",
-    },
     "arena": {
-        "abilities", "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "sanitize", "seeds", "verdict",
+        "abilities", "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "safety", "seeds",
+        "verdict",
     },
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "files", "gate",
-        "lrworld", "metamorphic", "oracles", "prompt_texts", "recommenders", "redaction", "relations", "requests", "sanitize", "seeds",
-        "specs", "verdict", "wording",
+        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
+        "metamorphic", "oracles", "prompt_texts", "recommenders", "relations", "requests", "safety", "seeds", "specs",
+        "verdict", "wording",
     },
     "report": {
-        "answers", "calls", "engine", "errors", "files", "gate", "metamorphic", "oracles", "requests",
-        "sanitize", "verdict", "wording",
+        "answers", "calls", "engine", "errors", "gate", "metamorphic", "oracles", "requests", "safety", "verdict",
+        "wording",
     },
-    "starter": {"datasets", "errors", "files", "llm", "recommenders", "redaction", "requests"},
-    "adequacy": {"errors", "faults", "files", "report", "sanitize"},
-    "cli": {
-        "adequacy", "calls", "errors", "files", "gate", "lrworld", "prompt_texts", "redaction", "report", "sanitize",
-        "starter",
-    },
+    "starter": {"datasets", "errors", "llm", "recommenders", "requests", "safety"},
+    "adequacy": {"errors", "faults", "report", "safety"},
+    "cli": {"adequacy", "calls", "errors", "gate", "lrworld", "prompt_texts", "report", "safety", "starter"},
     "plugin": {
-        "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "files", "gate", "llm", "metamorphic",
-        "prompt_texts", "recommenders", "redaction", "report", "sanitize", "wording",
+        "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "gate", "llm", "metamorphic",
+        "prompt_texts", "recommenders", "report", "safety", "wording",
     },
 }  # fmt: skip
 
@@ -93,7 +82,7 @@ INNER: dict[str, set[str]] = {
         "oracles.similarities", "oracles.statistics",
     },
 }  # fmt: skip
-AT_THE_ROOT = 18
+AT_THE_ROOT = 14
 """Modules that the root of the package has at the most."""
 PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 

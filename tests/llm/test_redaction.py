@@ -5,9 +5,16 @@ import json
 
 import pytest
 
-from pytest_recsys_mt import redaction
-from pytest_recsys_mt.redaction import AUTHORIZATION, KEY, carries_key, redact, shortened, shown
-from pytest_recsys_mt.sanitize import without_controls
+from pytest_recsys_mt.safety import redaction
+from pytest_recsys_mt.safety.redaction import (
+    AUTHORIZATION,
+    KEY,
+    carries_key,
+    redact,
+    shortened,
+    shown,
+)
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 SECRET = "sk-proj-Ab12/Cd34+Ef56=Gh78%Ij90_Kl12-Mn34.Op56"
 NAME = f"[{KEY}]"

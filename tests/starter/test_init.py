@@ -436,7 +436,8 @@ def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
 def test_a_disk_that_is_full_leaves_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_recsys_mt import files, starter
+    from pytest_recsys_mt import starter
+    from pytest_recsys_mt.safety import files
 
     whole = files.written_whole
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 _REACH = 5.0
 """Seconds to wait for the head node. Ray itself waits two minutes and then ends the process."""

@@ -25,8 +25,8 @@ from pytest_recsys_mt.calls.remote.recipe import Recipe, pack_calls, pack_recipe
 from pytest_recsys_mt.calls.subject import Subject, subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.redaction import shortened
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, TextSubject
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 OURS = __name__.partition(".")[0]
 

@@ -12,7 +12,7 @@ import openai
 
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.transport import http_client
-from pytest_recsys_mt.redaction import HEADERS, Secret, secret
+from pytest_recsys_mt.safety.redaction import HEADERS, Secret, secret
 
 
 class Channel(AbstractAsyncContextManager["Channel"]):

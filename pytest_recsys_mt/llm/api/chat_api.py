@@ -14,9 +14,9 @@ from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.llm.api.responses_api import as_chat, mapping
 from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_caused_by, is_unreachable
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
-from pytest_recsys_mt.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.requests import Completion, Message, Usage
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import redact, redact_bytes, shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 _HINTS: Mapping[int, str] = {
     401: "check OPENAI_API_KEY",

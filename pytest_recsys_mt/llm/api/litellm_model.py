@@ -16,8 +16,8 @@ from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.flight import Told
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
-from pytest_recsys_mt.redaction import secret, shown
 from pytest_recsys_mt.requests import Prompt
+from pytest_recsys_mt.safety.redaction import secret, shown
 
 _KEYS = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|CREDENTIALS|PASSWORD)(?:_|$)")
 """Environment variables that hold keys of providers."""

@@ -18,9 +18,9 @@ from pytest_recsys_mt.llm.api.flight import Flight, Told
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
-from pytest_recsys_mt.redaction import HEADERS, Secret, holds_secret, shortened
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.redaction import HEADERS, Secret, holds_secret, shortened
+from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.llm.api.channel import Channel

@@ -13,7 +13,7 @@ from transformers.cache_utils import LinearAttentionCacheLayerMixin
 
 from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.reading.layout import pieces
-from pytest_recsys_mt.sanitize import without_controls
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 
 @dataclass(frozen=True)

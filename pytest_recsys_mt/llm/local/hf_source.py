@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
-from pytest_recsys_mt.files import cache_folder_for, expanded, written_whole
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.files import cache_folder_for, expanded, written_whole
+from pytest_recsys_mt.safety.sanitize import one_line
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_ID = re.compile(r"([\w.-]+(?:/[\w.-]+)?)(?:@([\w./-]+))?")

@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import quietly
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Network = TypeVar("Network", bound=LocalNetwork)
 

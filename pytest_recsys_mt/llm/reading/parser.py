@@ -15,7 +15,7 @@ from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Recommendation, Request, Usage
-from pytest_recsys_mt.sanitize import without_controls
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 _ASK = 'ask for one list, or for "Final ranking:" before it'  # what makes an answer with several lists clear
 

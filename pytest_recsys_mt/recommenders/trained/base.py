@@ -14,7 +14,6 @@ import torch
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.files import cache_folder_for
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, encode
@@ -22,6 +21,7 @@ from pytest_recsys_mt.recommenders.trained.network import Network, threads
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
 from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.safety.files import cache_folder_for
 
 NARROWEST = 8
 """Width of the narrowest block; each further one is twice as wide."""

@@ -16,9 +16,9 @@ from filelock import FileLock
 from safetensors import SafetensorError
 
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.files import require_own, require_private
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
+from pytest_recsys_mt.safety.files import require_own, require_private
 
 SCHEMA = 3
 """Schema of the files, of the training of the built-in networks, and of their use of weights."""

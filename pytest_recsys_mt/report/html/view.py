@@ -15,7 +15,7 @@ from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.scorecard import counted
 from pytest_recsys_mt.report.html.words import STATES, State
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 KEPT = "run "
 """What the name of a kept run begins with, before its number."""

@@ -19,7 +19,7 @@ from pytest_recsys_mt.gate.nodeids import address, parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import letters_of, named
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, int]
 """The test without its model, its oracle, and which of its verdicts by that oracle."""

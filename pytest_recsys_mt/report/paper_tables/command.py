@@ -14,7 +14,7 @@ from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_d
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
 from pytest_recsys_mt.report.sheets import NONE, WRITERS, Sheet, write_sheets
-from pytest_recsys_mt.sanitize import one_line
+from pytest_recsys_mt.safety.sanitize import one_line
 
 Values = list[tuple[float, float | None]]
 """The values of a cell and their own spreads, one for each value of the detail that the table averages over."""

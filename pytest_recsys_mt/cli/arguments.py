@@ -1,17 +1,12 @@
-"""The command `recsys-mt`: first files of a project, answers, batches, reports, comments, nights, questions, faults.
-
-A command imports heavy modules only when it runs.
-"""
+"""The commands of `recsys-mt` and their arguments."""
 
 import argparse
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn, TextIO, cast
+from typing import Any, NoReturn
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
+from pytest_recsys_mt.cli import commands
 from pytest_recsys_mt.lrworld.command import add as add_questions
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -19,34 +14,13 @@ Command = Callable[[argparse.Namespace], int | None]
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
-UNREAD = 141
-"""The status of a program that SIGPIPE ended."""
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Returns:
-        0 for success, 1 if lines of a file were refused or a promise broke, 2 if the command could
-        not run, 141 if nobody reads its output to the end, as a shell has it.
-    """
-    if sys.stdout is None:  # closed by `>&-`
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    try:
-        try:
-            return _run(arguments)
-        finally:
-            sys.stdout.flush()
-    except OSError as error:
-        if error.filename is not None:
-            print(f"recsys-mt: {str(error.filename)!r}: {error.strerror}", file=sys.stderr)
-            return 2
-        # The interpreter flushes once more at its end, which must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return UNREAD
-        print(f"recsys-mt: the output cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+SECTIONS = {
+    "a project:": ("init", "prompts", "mutate"),
+    "kept runs and their records:": ("runs", "compare", "view", "report", "monitor", "comment"),
+    "answers on this machine:": ("cache", "batch"),
+    "benchmarks and papers:": ("leaderboard", "paper", "questions", "answers"),
+}
+"""The commands by what they are for, in the order of the help."""
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -58,22 +32,6 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     elif further:
         parser.error(f"unrecognized arguments: {' '.join(further)}")
     return given
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    given = read_arguments(arguments)
-    from pytest_recsys_mt.errors import RecsysError
-    from pytest_recsys_mt.redaction import redact
-    from pytest_recsys_mt.sanitize import Safe
-
-    command: Command = given.command
-    out, err = (cast(TextIO, Safe(stream)) for stream in (sys.stdout, sys.stderr))
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            return command(given) or 0
-        except RecsysError as error:
-            print(f"recsys-mt: {redact(str(error))}", file=sys.stderr)
-            return 2
 
 
 class _Parser(argparse.ArgumentParser):
@@ -160,18 +118,26 @@ def _parser() -> argparse.ArgumentParser:
         description="Recorded answers of recommenders under test, and reports on them.",
     )
     parser.add_argument("--version", action=_Version)
-    groups = parser.add_subparsers(metavar="GROUP", required=True)
+    groups = parser.add_subparsers(metavar="COMMAND", required=True)
 
     _answers_kept(groups)
     _reports(groups)
     _projects(groups)
     add_questions(groups)
     add_mutate(groups)
+    shown = {each.dest: each for each in groups._choices_actions}
+    for each in shown.values():
+        each.metavar = f"  {each.metavar}"
+    groups._choices_actions[:] = [
+        each
+        for section, names in SECTIONS.items()
+        for each in (groups._ChoicesPseudoAction(section, (), ""), *map(shown.pop, names))
+    ]
     return parser
 
 
 def _answers_kept(groups: Any) -> None:
-    from pytest_recsys_mt.calls import commands
+    from pytest_recsys_mt.calls import commands as calls
 
     folder = _argument(
         "--cache", type=Path, metavar="DIR", help="folder of the answers, as --recsys-cache"
@@ -185,16 +151,16 @@ def _answers_kept(groups: Any) -> None:
     cache = groups.add_parser("cache", help="move, count and remove answers")
     actions = cache.add_subparsers(metavar="COMMAND", required=True)
     _command(
-        actions, "export", commands.export_answers, "write answers to a file of JSON lines",
+        actions, "export", calls.export_answers, "write answers to a file of JSON lines",
         folder, model, _argument("file", type=Path, metavar="FILE"),
     )  # fmt: skip
     _command(
-        actions, "import", commands.import_them, "take answers from files that export wrote",
+        actions, "import", calls.import_them, "take answers from files that export wrote",
         folder, replace, _argument("files", type=Path, nargs="+", metavar="FILE"),
     )  # fmt: skip
-    _command(actions, "stats", commands.stats, "what the cache holds, by model", folder)
+    _command(actions, "stats", calls.stats, "what the cache holds, by model", folder)
     _command(
-        actions, "prune", commands.prune,
+        actions, "prune", calls.prune,
         "remove answers: those that match both --model and --not-in, and refused rows",
         folder, model,
         _argument("--not-in", type=Path, metavar="FILE", help="only answers that are not in this export"),
@@ -203,7 +169,7 @@ def _answers_kept(groups: Any) -> None:
     )  # fmt: skip
     batch = groups.add_parser("batch", help="answers of OpenAI's Batch API")
     _command(
-        batch.add_subparsers(metavar="COMMAND", required=True), "import", commands.import_them,
+        batch.add_subparsers(metavar="COMMAND", required=True), "import", calls.import_them,
         "take answers from output files of a batch that recsys_batch wrote",
         folder, replace,
         _argument("files", type=Path, nargs="+", metavar="OUTPUT"),
@@ -215,16 +181,16 @@ def _reports(groups: Any) -> None:
     kept = groups.add_parser(
         "runs", help="list the kept runs, and make one the baseline of later ones"
     )
-    kept.set_defaults(command=_runs, parser=kept)
+    kept.set_defaults(command=commands.runs, parser=kept)
     _command(
-        kept.add_subparsers(metavar="COMMAND"), "accept", _accept,
+        kept.add_subparsers(metavar="COMMAND"), "accept", commands.accept,
         "compare later runs that are given --recsys-baseline with this one",
         _argument(
             "number", type=_count, nargs="?", metavar="N", help="of the run (default: the latest)"
         ),
     )  # fmt: skip
     _command(
-        groups, "compare", _compare, "say what became worse between two runs, and on whom",
+        groups, "compare", commands.compare, "say what became worse between two runs, and on whom",
         _argument(
             "records", type=_record, nargs="*", metavar="RECORD",
             help=f"{RECORD}; the earlier one first. One of several models, named twice, compares these (default: the latest kept run and "
@@ -233,12 +199,12 @@ def _reports(groups: Any) -> None:
         _output(TABLES.format("text")),
     )  # fmt: skip
     _command(
-        groups, "report", _report, "make the HTML report of a record",
+        groups, "report", commands.report, "make the HTML report of a record",
         _argument("record", type=_record, metavar="RECORD", help=RECORD),
         _output("where the report goes (default: beside the record, as .html)"),
     )  # fmt: skip
     _command(
-        groups, "view", _view, "make one HTML page of many runs: what changed when, and the last one in full",
+        groups, "view", commands.view, "make one HTML page of many runs: what changed when, and the last one in full",
         _argument(
             "records", type=_record, nargs="*", metavar="RECORD",
             help=f"{RECORD} {LIKE}",
@@ -251,7 +217,7 @@ def _reports(groups: Any) -> None:
 
 def _tables(groups: Any) -> None:
     _command(
-        groups, "leaderboard", _leaderboard,
+        groups, "leaderboard", commands.leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",
         _records(),
         _output(TABLES.format("Markdown")),
@@ -262,7 +228,7 @@ def _tables(groups: Any) -> None:
         ),
     )  # fmt: skip
     _command(
-        groups, "paper", _paper,
+        groups, "paper", commands.paper,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
         _argument("suite", metavar="SUITE", help="arena, lrworld, metamorphic, multidimensional or popularity"),
         _records(),
@@ -272,7 +238,7 @@ def _tables(groups: Any) -> None:
         aliases=["tables"],  # its name in earlier versions
     )  # fmt: skip
     _command(
-        groups, "answers", _answers,
+        groups, "answers", commands.answers,
         "list the wrong answers of a model to multiple-choice questions, or compare two models",
         _records(f"{RECORD}; one or two"),
         _argument("--kind", default="", metavar="KIND", help="only questions of this kind: cast"),
@@ -282,7 +248,7 @@ def _tables(groups: Any) -> None:
         ),
     )  # fmt: skip
     _command(
-        groups, "monitor", _monitor, "check the records of many nights for broken promises",
+        groups, "monitor", commands.monitor, "check the records of many nights for broken promises",
         _argument("records", type=_record, nargs="*", metavar="RECORD", help=f"{RECORD} {LIKE}"),
         _argument(
             "--alpha", type=_alpha, default=0.05, metavar="A",
@@ -294,7 +260,7 @@ def _tables(groups: Any) -> None:
         ),
     )  # fmt: skip
     _command(
-        groups, "comment", _comment, "say in one comment on a pull request what a run in GitHub Actions came to",
+        groups, "comment", commands.comment, "say in one comment on a pull request what a run in GitHub Actions came to",
         _argument("record", type=_record, metavar="RECORD", help=RECORD),
         _argument(
             "baseline", nargs="?", default="", metavar="BASELINE",
@@ -312,11 +278,11 @@ def _tables(groups: Any) -> None:
 
 def _projects(groups: Any) -> None:
     _command(
-        groups, "prompts", _prompts, "write what language models are told, as a file for --recsys-prompts",
+        groups, "prompts", commands.prompts, "write what language models are told, as a file for --recsys-prompts",
         _output("a new file (default: standard output)"),
     )  # fmt: skip
     _command(
-        groups, "init", _init, "write the first files of a project: tests, gate, CI",
+        groups, "init", commands.init, "write the first files of a project: tests, gate, CI",
         _argument(
             "model", nargs="?", metavar="MODEL",
             help="recommender to test, as --recsys-model, seen from FOLDER (default: itemknn)",
@@ -358,133 +324,3 @@ def _alpha(text: str) -> float:
             f"{text!r} is not a chance above 0 and up to 0.5, such as 0.05"
         )
     return alpha
-
-
-def _report(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.report.html import read_record, render
-    from pytest_recsys_mt.report.outputs import put_out, require_output
-
-    path: Path = given.record
-    kept = path.suffix == ".gz"  # a kept run
-    beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
-    output: Path = given.output or beside
-    require_output(output, (".html", ".htm"), [path])
-    document = read_record(path)
-    try:
-        text = render(document)
-    except DataError as error:
-        raise DataError(f"{str(path)!r}: {error}") from error
-    put_out(text, output, "report")
-
-
-def _view(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.many_runs import serve, view_of
-    from pytest_recsys_mt.report.outputs import put_out, require_output
-
-    require_output(given.output, (".html",), given.records)
-    text = view_of(given.records, Path.cwd())
-    if given.serve:
-        serve(text)
-    else:
-        put_out(text, given.output, "page")
-
-
-def _runs(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.kept import runs
-
-    print(*runs(Path.cwd()), sep="\n")
-
-
-def _accept(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.kept import accept
-
-    print(accept(Path.cwd(), given.number))
-
-
-def _compare(given: argparse.Namespace) -> int:
-    from pytest_recsys_mt.report.two_runs import compare_runs
-
-    if len(given.records) > 2:
-        given.parser.error("two records are compared; recsys-mt view takes more")
-    return compare_runs(given.records, given.output)
-
-
-def _leaderboard(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
-
-    write_leaderboard(given.records, given.output, given.suite, given.models)
-
-
-def _paper(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.paper_tables.command import write_tables
-
-    if given.table and given.figure:
-        given.parser.error("give --table or --figure, not both")
-    name = f"figure-{given.figure}" if given.figure else given.table and f"table-{given.table}"
-    write_tables(given.suite, given.records, given.output, name)
-
-
-def _prompts(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.files import expanded, written_or
-    from pytest_recsys_mt.prompt_texts import SHIPPED
-
-    content = SHIPPED.read_text(encoding="utf-8")
-    if given.output is None:
-        print(content, end="")
-        return
-    output: Path = expanded(given.output)
-    if output.is_file():
-        raise DataError(f"{str(output)!r} exists, and may hold texts of yours; name a new file")
-    with written_or(DataError, output, 0o644) as file:
-        file.write(content)
-    print(
-        f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
-    )
-
-
-def _comment(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.comment import comment
-
-    comment(given.record, given.name, given.baseline)
-
-
-def _answers(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.report.answers_command import show_answers
-
-    print("\n".join(show_answers(given.records, given.kind, given.limit)))
-
-
-def _init(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.files import expanded
-    from pytest_recsys_mt.starter import begin
-    from pytest_recsys_mt.starter.told import lines
-
-    folder: Path = expanded(given.folder)
-    spec = "itemknn" if given.model is None else given.model
-    print(*lines(begin(spec, given.data, given.ci, folder), folder, given.model), sep="\n")
-
-
-def _monitor(given: argparse.Namespace) -> int:
-    from pytest_recsys_mt.gate.monitor import monitor, records
-    from pytest_recsys_mt.gate.store import Store
-    from pytest_recsys_mt.report.monitored import idle, lines
-
-    paths, store = given.records, Store.around(Path.cwd())
-    if not paths:
-        paths = [kept.record for kept in store.like_the_latest()]
-        if store.runs()[0].number > 1:
-            print(
-                "recsys-mt: earlier runs are kept no more, and neither are their alarms",
-                file=sys.stderr,
-            )
-    nights = records(paths, skip=not given.records)
-    findings = monitor(nights, given.alpha, change=given.change)
-    print(*lines(nights, findings, given.alpha, given.change), sep="\n")
-    if any(found.alarm is not None for found in findings):
-        return 1
-    if not any(found.users[-1] for found in findings):
-        print(f"recsys-mt: {idle(nights, given.change)}", file=sys.stderr)
-        return 2
-    return 0

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NoReturn, SupportsIndex
 from urllib.parse import quote, unquote, urlsplit
 
-from pytest_recsys_mt.sanitize import without_controls
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
 """Environment variables: a key, and the complete value of a header ``Authorization``."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_recsys_mt.errors import RecsysError
-from pytest_recsys_mt.redaction import redact
+from pytest_recsys_mt.safety.redaction import redact
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 FOLDERS = (HERE, *(Path(HERE, name).resolve() for name in ("relations", "oracles", "suites")))
 NOT_OWN = (
     *(f"{folder}{os.sep}" for folder in FOLDERS),

@@ -1,0 +1,137 @@
+"""What the commands of `recsys-mt` do, which the help of each says."""
+
+# ruff: noqa: D103
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def report(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.report.html import read_record, render
+    from pytest_recsys_mt.report.outputs import put_out, require_output
+
+    path: Path = given.record
+    kept = path.suffix == ".gz"  # a kept run
+    beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
+    output: Path = given.output or beside
+    require_output(output, (".html", ".htm"), [path])
+    document = read_record(path)
+    try:
+        text = render(document)
+    except DataError as error:
+        raise DataError(f"{str(path)!r}: {error}") from error
+    put_out(text, output, "report")
+
+
+def view(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.many_runs import serve, view_of
+    from pytest_recsys_mt.report.outputs import put_out, require_output
+
+    require_output(given.output, (".html",), given.records)
+    text = view_of(given.records, Path.cwd())
+    if given.serve:
+        serve(text)
+    else:
+        put_out(text, given.output, "page")
+
+
+def runs(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.kept import runs
+
+    print(*runs(Path.cwd()), sep="\n")
+
+
+def accept(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.kept import accept
+
+    print(accept(Path.cwd(), given.number))
+
+
+def compare(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.report.two_runs import compare_runs
+
+    if len(given.records) > 2:
+        given.parser.error("two records are compared; recsys-mt view takes more")
+    return compare_runs(given.records, given.output)
+
+
+def leaderboard(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.leaderboard.command import write_leaderboard
+
+    write_leaderboard(given.records, given.output, given.suite, given.models)
+
+
+def paper(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.paper_tables.command import write_tables
+
+    if given.table and given.figure:
+        given.parser.error("give --table or --figure, not both")
+    name = f"figure-{given.figure}" if given.figure else given.table and f"table-{given.table}"
+    write_tables(given.suite, given.records, given.output, name)
+
+
+def prompts(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.prompt_texts import SHIPPED
+    from pytest_recsys_mt.safety.files import expanded, written_or
+
+    content = SHIPPED.read_text(encoding="utf-8")
+    if given.output is None:
+        print(content, end="")
+        return
+    output: Path = expanded(given.output)
+    if output.is_file():
+        raise DataError(f"{str(output)!r} exists, and may hold texts of yours; name a new file")
+    with written_or(DataError, output, 0o644) as file:
+        file.write(content)
+    print(
+        f"texts written to {output}; keep what you change, and name it with --recsys-prompts={output}"
+    )
+
+
+def comment(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.comment import comment
+
+    comment(given.record, given.name, given.baseline)
+
+
+def answers(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.report.answers_command import show_answers
+
+    print("\n".join(show_answers(given.records, given.kind, given.limit)))
+
+
+def init(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.safety.files import expanded
+    from pytest_recsys_mt.starter import begin
+    from pytest_recsys_mt.starter.told import lines
+
+    folder: Path = expanded(given.folder)
+    spec = "itemknn" if given.model is None else given.model
+    print(*lines(begin(spec, given.data, given.ci, folder), folder, given.model), sep="\n")
+
+
+def monitor(given: argparse.Namespace) -> int:
+    from pytest_recsys_mt.gate.monitor import monitor, records
+    from pytest_recsys_mt.gate.store import Store
+    from pytest_recsys_mt.report.monitored import idle, lines
+
+    paths, store = given.records, Store.around(Path.cwd())
+    if not paths:
+        paths = [kept.record for kept in store.like_the_latest()]
+        if store.runs()[0].number > 1:
+            print(
+                "recsys-mt: earlier runs are kept no more, and neither are their alarms",
+                file=sys.stderr,
+            )
+    nights = records(paths, skip=not given.records)
+    findings = monitor(nights, given.alpha, change=given.change)
+    print(*lines(nights, findings, given.alpha, given.change), sep="\n")
+    if any(found.alarm is not None for found in findings):
+        return 1
+    if not any(found.users[-1] for found in findings):
+        print(f"recsys-mt: {idle(nights, given.change)}", file=sys.stderr)
+        return 2
+    return 0

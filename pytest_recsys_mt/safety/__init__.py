@@ -1,0 +1,1 @@
+"""What keeps files, texts of others and keys from doing harm."""

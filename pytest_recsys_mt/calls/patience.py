@@ -141,7 +141,8 @@ class _Kept:
 
 @contextlib.contextmanager
 def unharmed() -> Iterator[None]:
-    """Within it the standard streams cannot be closed; after it, they and the limit on open files are as before.
+    """Within it the standard streams cannot be closed; after it, they and the limits on open files and on recursion are as
+    before.
 
     Only in the main thread: pytest exchanges the streams there, and another thread would put back old ones.
     """
@@ -150,6 +151,7 @@ def unharmed() -> Iterator[None]:
         return
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     files = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (0, 0)
+    deepest = sys.getrecursionlimit()
     for name, stream in streams.items():
         if stream is not None:  # `print` says nothing to None
             setattr(sys, name, _Kept(stream, f"sys.{name}"))
@@ -158,6 +160,7 @@ def unharmed() -> Iterator[None]:
     finally:
         for name, stream in streams.items():
             setattr(sys, name, stream)
+        sys.setrecursionlimit(deepest)
         if resource and resource.getrlimit(resource.RLIMIT_NOFILE) != files:
             # Who lowered the hard limit, too, may not raise it again.
             with contextlib.suppress(ValueError, OSError):

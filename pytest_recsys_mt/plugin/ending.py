@@ -45,8 +45,7 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
     Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
     """
     settings, path = config.stash[state.SETTINGS], config.stash[state.SETTINGS].json
-    writes = getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0"
-    if path is None or settings.plan or not writes or not is_replaced(path):
+    if path is None or settings.plan or not _begins(config) or not is_replaced(path):
         yield
         return
     from pytest_recsys_mt.report.record import Record
@@ -80,13 +79,18 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
 def begin_junit(config: pytest.Config) -> None:
     """Put a JUnit file with an error where pytest will write that of this run, which may end without a word."""
     junit = config.getoption("xmlpath", None)
-    if not junit or hasattr(config, "workerinput"):
+    if not junit or not _begins(config):
         return
     path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
     with suppress(OSError):  # which pytest will say
         if is_replaced(path):
             with written_to(path, 0o644) as stream:
                 stream.write(_BEGUN_JUNIT)
+
+
+def _begins(config: pytest.Config) -> bool:
+    """Whether this process is the one that does what is done once a run, before the first call."""
+    return bool(getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0")
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:

@@ -12,17 +12,24 @@ from pytest_recsys_mt.errors import RecommenderError
 
 @pytest.mark.parametrize("seconds", [None, 5.0], ids=["in this thread", "in one of its own"])
 def test_streams_and_limits_are_as_before_after_a_call(seconds: float | None) -> None:
-    before = sys.stdout, sys.stderr, resource.getrlimit(resource.RLIMIT_NOFILE)
+    def state() -> tuple[object, ...]:
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return sys.stdout, sys.stderr, sys.getrecursionlimit(), *files
+
+    before = state()
 
     def harm(name: str) -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (4, before[2][1]))
+        sys.setrecursionlimit(sys.getrecursionlimit() // 2)
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        )
         print("said", file=getattr(sys, name))
         getattr(sys, name).close()
 
     for name in ("stdout", "stderr"):
         with pytest.raises(ValueError, match=f"sys.{name} belongs to the whole run"):
             Patience(seconds).call(harm, name)
-    assert (sys.stdout, sys.stderr, resource.getrlimit(resource.RLIMIT_NOFILE)) == before
+    assert state() == before
     assert not sys.stdout.closed
     assert not sys.stderr.closed
 

@@ -14,6 +14,7 @@ import pytest
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.plugin import interruptions
+from pytest_recsys_mt.plugin.ending import begin_junit
 from pytest_recsys_mt.plugin.interruptions import Interruptions
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
@@ -118,6 +119,20 @@ class Leaves:
             os._exit(0)
         return [request.candidates[: request.k] for request in requests]
 """
+
+
+@pytest.mark.parametrize(("worker", "begins"), [(None, True), ("gw0", True), ("gw1", False)])
+def test_one_process_begins_the_junit_file(
+    tmp_path: Path, worker: str | None, *, begins: bool
+) -> None:
+    path = tmp_path / "new folder" / "junit.xml"
+    config = SimpleNamespace(
+        getoption=lambda *_: str(path),
+        invocation_params=SimpleNamespace(dir=tmp_path),
+        **({} if worker is None else {"workerinput": {"workerid": worker}}),
+    )
+    begin_junit(config)  # type: ignore[arg-type]
+    assert path.is_file() == begins
 
 
 def test_a_process_that_leaves_without_a_word_leaves_a_record_that_no_gate_passes(

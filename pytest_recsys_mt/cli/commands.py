@@ -13,11 +13,11 @@ def report(given: argparse.Namespace) -> None:
     from pytest_recsys_mt.report.outputs import put_out, require_output
 
     path: Path = given.record
+    document = read_record(path)
     kept = path.suffix == ".gz"  # a kept run
     beside = Path(f"run-{path.parent.name}.html") if kept else path.with_suffix(".html")
     output: Path = given.output or beside
     require_output(output, (".html", ".htm"), [path])
-    document = read_record(path)
     try:
         text = render(document)
     except DataError as error:

@@ -221,7 +221,8 @@ def test_a_run_writes_where_its_options_lead(pytester: pytest.Pytester) -> None:
         (("--recsys-json=a.txt",), "there is a file that --recsys-json did not write"),
         (("--recsys-html=b.json",), "there is a file that --recsys-html did not write"),
         (("--recsys-json=.recsys/runs/1/head.json",), "it would be one of the kept runs' own files"),
-        (("--recsys-json=--recsys-html",), "that is an option; name a file to write"),
+        (("--recsys-json=--recsys-html",), "that is an option, or standard output"),
+        (("--recsys-json=-",), "standard output, which is pytest's; name a file to write"),
     ],
 )  # fmt: skip
 def test_no_output_takes_the_place_of_what_a_run_needs_or_writes(

@@ -78,6 +78,7 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
         ("batch import notes.txt --batch=b.jsonl --cache=kept", "'b.calls.jsonl' cannot be read*recsys_batch"),
         ("monitor other.json --alpha=2", "'2' is not a chance above 0 and up to 0.5"),
         ("monitor other.json --alpha=nan", "'nan' is not a chance"),
+        ("report .", "'.': it cannot be read: Is a directory"),
         ("monitor", "no run is kept in"),
         ("", "required: COMMAND"),
     ],

@@ -127,12 +127,12 @@ class AnswerCache:
         """Store `answer` permanently."""
         text = canonical(row_of(call, answer))
         with self._writing() as rows:
-            rows.set(key, text, retry=True)
+            rows.set(key, text)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
         """Put the `put`s inside into one transaction: for answers that arrived together."""
-        with self._writing() as rows, rows.transact(retry=True):
+        with self._writing() as rows, rows.transact():
             yield
 
     @contextlib.contextmanager
@@ -205,6 +205,7 @@ class AnswerCache:
         return database.as_read(sqlite3.connect(self._database, timeout=60))
 
     def _broken(self, what: str, error: Exception | str) -> CacheError:
+        error = str(error) or "another process holds it for a minute, or its files were closed"
         return CacheError(
             f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
             f"space, fix the folder's permissions, or, if it is damaged, move the folder away; or "

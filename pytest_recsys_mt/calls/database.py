@@ -16,8 +16,8 @@ from diskcache.core import MODE_RAW
 
 from pytest_recsys_mt.errors import CacheError
 
-FAULTS = (sqlite3.Error, OSError, UnicodeError)
-"""Errors of a damaged or unreadable database; SQLite's own message may be damaged text too."""
+FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError)
+"""Errors of a damaged, locked or unreadable database; SQLite's own message may be damaged text too."""
 
 
 LONGEST = 2**24

@@ -468,12 +468,15 @@ def test_a_worker_whose_run_was_killed_sends_nothing_more(
 def test_a_database_that_stays_locked_ends_the_writing(folder: Path) -> None:
     """diskcache would try again without end, also where the files of the database were closed."""
     cache = AnswerCache(folder)
+    assert cache._rows is not None
     cache._rows._con.execute("PRAGMA busy_timeout = 50")
     with rows(folder) as connection:
         connection.execute("BEGIN IMMEDIATE")
-        for write in (lambda: cache.put(KEY, CALL, ANSWER), lambda: cache.together().__enter__()):
-            with pytest.raises(CacheError, match=r"cannot be written: another process holds it"):
-                write()
+        held = pytest.raises(CacheError, match=r"cannot be written: another process holds it")
+        with held:
+            cache.put(KEY, CALL, ANSWER)
+        with held, cache.together():
+            pass
         connection.rollback()
     connection.close()
     cache.put(KEY, CALL, ANSWER)

@@ -37,10 +37,10 @@ def demonstrations(
     """Show in one joint example which items `n` other users chose, and what they chose next.
 
     There is at least one. The others are those of `DONORS` randomly drawn users whose histories share most with the
-    user's own; with `embed`, those whose histories, as texts, have the nearest vectors (cosine). It gives the vectors
-    of several texts, shape (texts, dimensions), such as ``SentenceTransformer(NAME).encode``. Each user gives the last
-    `BEFORE` + 1 items of the history: the chosen items and the next one. The example shows no held-out item of any
-    user, and no candidate of the request.
+    user's own; with `embed`, those whose histories, as texts, have the nearest vectors (cosine). `embed` gives the
+    vectors of several texts, shape (texts, dimensions), such as ``SentenceTransformer(NAME).encode``. Each user gives
+    the last `BEFORE` + 1 items of the history: the chosen items and the next one. The example shows no held-out item
+    of any user, and no candidate of the request.
 
     It is not applicable to an empty history, if fewer other users have something to show, or if the request already
     has this demonstration.

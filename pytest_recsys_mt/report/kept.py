@@ -20,6 +20,8 @@ def runs(folder: Path) -> Iterator[str]:
     kept = store.runs()
     if not kept:
         yield f"no run is kept in {str(store.folder)!r}; runs are kept when they end"
+    elif not store.folder.is_relative_to(folder):
+        yield f"of {str(store.folder)!r}, as no run is kept in this folder:"
     for each in kept:
         yield from _lines(each)
     try:
@@ -36,7 +38,8 @@ def accept(folder: Path, number: int | None) -> str:
     except OSError as error:
         raise DataError(f"{str(store.folder)!r} cannot be written: {error}") from error
     failed = "" if kept.head.get("gate") == "passed" else " (its own gate failed)"
-    return f"run {kept.number} is the baseline of {_models(kept)} now{failed}: pytest ... --recsys-baseline"
+    which = "" if store.folder.is_relative_to(folder) else f" in {str(store.folder)!r}"
+    return f"run {kept.number}{which} is the baseline of {_models(kept)} now{failed}: pytest ... --recsys-baseline"
 
 
 def _lines(kept: Kept) -> Iterator[str]:

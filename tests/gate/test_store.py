@@ -85,6 +85,16 @@ def test_a_release_is_compared_with_the_accepted_run(
     assert "regressed" in (pytester.path / "run-4.html").read_text()
     assert (pytester.path / ".recsys" / ".gitignore").read_text() == "*\n"
 
+    inner = pytester.mkdir("another project")
+    kept = str(pytester.path / ".recsys" / "runs")
+    capsys.readouterr()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(inner)
+        assert main(["runs"]) == main(["runs", "accept"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"of {kept!r}, as no run is kept in this folder:\n")
+    assert f"run 4 in {kept!r} is the baseline" in said
+
 
 @pytest.mark.slow  # test_a_known_violation_passes_until_its_last_day keeps one run of two workers
 def test_workers_keep_one_run(run: Run, pytester: pytest.Pytester) -> None:

@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.reports import Reported
-from pytest_recsys_mt.safety.files import MOST_TEXT, is_replaced, written_to
+from pytest_recsys_mt.safety.files import MOST_TEXT, is_replaced
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.drift import Again
@@ -84,8 +84,10 @@ def begin_junit(config: pytest.Config) -> None:
     path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
     with suppress(OSError):  # which pytest will say
         if is_replaced(path):
-            with written_to(path, 0o644) as stream:
-                stream.write(_BEGUN_JUNIT)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(
+                _BEGUN_JUNIT, encoding="utf-8"
+            )  # in place and in the mode of pytest's own
 
 
 def _begins(config: pytest.Config) -> bool:

@@ -69,7 +69,7 @@ class Reported:
                 parts = (raised["asked"], raised["traceback"], raised["smallest"])
                 text = "\n".join(filter(None, parts))
             told.append(text)
-            title = f"recsys-mt: raised by {raised['model']}"
+            title = sanitize(f"recsys-mt: raised by {raised['model']}")
             # A traceback has it, a plain text not.
             add = getattr(report.longrepr, "addsection", None)
             if add is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.safety.sanitize import plain, sanitize
+from pytest_recsys_mt.safety.sanitize import one_line, plain, sanitize
 from pytest_recsys_mt.verdict import Verdict
 
 FACTS = (
@@ -39,7 +39,7 @@ def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Ve
     """
     if report.passed:
         for verdict in verdicts:
-            title = f"recsys-mt: {verdict.relation or verdict.oracle}"
+            title = f"recsys-mt: {one_line(verdict.relation or verdict.oracle)}"
             report.sections.append((title, sanitize(f"{verdict.summary}\n{verdict.numbers}")))
     if verdicts and config.pluginmanager.hasplugin(ALLURE):
         allure: Any = importlib.import_module("allure")

@@ -57,7 +57,8 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
     """Write the comparison of two records, of the models of one, or of the latest kept run and the one before.
 
     Returns:
-        0 if nothing became worse, 1 if something did or the later one alone is partial, 2 if they cannot be compared.
+        0 if nothing became worse, 1 if something did or the later one alone is partial, 2 if they cannot be compared, or
+        no test was judged in both.
 
     Raises:
         DataError, PolicyError: If a record cannot be read or compared, or the file cannot be written.
@@ -87,9 +88,13 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
         then, now = (each["gate"] for each in documents)
         if now["incomplete"] and not then["incomplete"]:
             ended.append(f"the later run is partial: {one_line(now['incomplete'][0])}")
+        judged = any(each["counts"].get(word) for each in comparisons for word in CHANGES[:-1])
+        if not judged and not any(each["refused"] for each in comparisons):
+            notes.append("nothing is compared: no test was judged in both runs")
         title = "; ".join([" -> ".join(sides), *ended, *notes])
     worse = ended or any(each["counts"].get(word) for each in comparisons for word in LOUD)
-    status = 2 if any(each["refused"] for each in comparisons) else int(bool(worse))
+    refused = any(each["refused"] for each in comparisons)
+    status = 2 if refused or not (judged or worse) else int(bool(worse))
     return title, parts, status
 
 

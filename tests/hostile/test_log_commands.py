@@ -66,6 +66,11 @@ class Minding:
         late = lambda each: each.history[0].timestamp > each.history[-1].timestamp
         return [Recommendation(tuple(sorted((c.id for c in each.candidates), reverse=late(each))[:each.k])) for each in requests]
 
+class Steady:
+    deterministic = True
+    def recommend(self, requests):
+        return [Recommendation(tuple(sorted(c.id for c in each.candidates))[:each.k]) for each in requests]
+
 class Raising:
     name = "##vso[a]"
     def recommend(self, requests):
@@ -124,6 +129,7 @@ def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("Raising", ["-vv", "-rA", "--showlocals"]),
         ("Stillborn", ["--recsys-plan"]),
         ("Minding", ["-vv"]),
+        ("Steady", ["-rA"]),
         ("Minding", ["--recsys-list"]),
         pytest.param("Raising", ["--recsys-plan"], marks=pytest.mark.slow),
         pytest.param("Stillborn", ["-vv", "-rA", "--showlocals"], marks=pytest.mark.slow),

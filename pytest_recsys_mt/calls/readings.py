@@ -5,6 +5,7 @@ from typing import Any
 
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.safety.redaction import redact
+from pytest_recsys_mt.safety.sanitize import sanitize
 
 Reading = dict[str, Any]
 """What was read in one answer, as plain data, as test reports carry it: the number of its ``entries`` by their kind,
@@ -28,7 +29,8 @@ class Readings:
             if answer.ambiguous:
                 found["ambiguous"] = True
             if answer.unread:
-                found |= {"text": redact(answer.text[:LONGEST]), "how": redact(answer.how)}
+                texts = {"text": answer.text[:LONGEST], "how": answer.how}
+                found |= {part: sanitize(redact(text)) for part, text in texts.items()}
             self._found.setdefault(name, {})[key] = found
 
     def drain(self) -> dict[str, dict[str, Reading]]:

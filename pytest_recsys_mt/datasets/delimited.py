@@ -116,7 +116,8 @@ def read(path: Path, layout: Layout) -> Rows:
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:
-    with opened(path) as packed:
+    # pandas first casts numbers that do not fit, of which numpy warns; they are refused by their text.
+    with opened(path) as packed, np.errstate(invalid="ignore"):
         stream: Any = packed
         if layout.delimiter != layout.separator:
             content = packed.read().replace(layout.separator.encode(), layout.delimiter.encode())

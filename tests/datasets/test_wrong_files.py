@@ -178,6 +178,14 @@ def test_a_cell_without_end_is_shortened_and_a_deep_line_named(tmp_path: Path) -
         recordings.read(deep)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_number_that_does_not_fit_is_no_warning(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("user,item,rating,timestamp\na,b,1,-99999999999999\nb,c,2,1e308\n")
+    with pytest.raises(DataError, match="line 3: timestamp is '1e308', not a"):
+        load(path)
+
+
 def test_an_unknown_folder_lists_the_formats(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no known format.*MovieLens 100K \(u\.data, u\.item"):
         load(tmp_path)

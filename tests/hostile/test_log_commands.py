@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.requests import Entry, Recommendation
 from tests.hostile.runs import run
 from tests.hostile.server import Ask, HostileServer, good, response
 
@@ -111,6 +113,14 @@ def test_a_server(tmp_path: Path) -> None:
     assert ended.code == 1
     assert "vso[" in ended.said
     assert _live(tmp_path) == {}
+
+
+def test_an_answer_that_is_not_read() -> None:
+    readings = Readings()
+    unread = (Entry(COMMANDS, "unparsed"),)
+    readings.note("model", "key", Recommendation((), unread, COMMANDS, how=COMMANDS))
+    kept = readings.drain()["model"]["key"]
+    assert [LIVE.findall(kept[part]) for part in ("text", "how")] == [[], []]
 
 
 def test_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,16 +6,16 @@ import re
 _ENDLESS = re.compile(r"(\S{80})\S{400,}(\S{20})")
 
 
-def shortened(text: str) -> str:
+def abridged(text: str) -> str:
     """`text` with the middle of words left out that are too long to be read."""
     return _ENDLESS.sub(r"\1...\2", text)
 
 
 class RecsysError(Exception):
-    """Base class of all failures that this package raises; what its text repeats is shortened."""
+    """Base class of all failures that this package raises; what its text repeats is abridged."""
 
     def __str__(self) -> str:
-        return shortened(super().__str__())
+        return abridged(super().__str__())
 
 
 class DataError(RecsysError):

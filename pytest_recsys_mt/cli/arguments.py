@@ -42,13 +42,13 @@ class _Parser(argparse.ArgumentParser):
         import difflib
         import re
 
-        from pytest_recsys_mt.errors import shortened
+        from pytest_recsys_mt.errors import abridged
 
         typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
         if typed is not None:
             near = difflib.get_close_matches(typed[1] or typed[2], _known(self), 1)
             message += f"; did you mean {near[0]!r}?" if near else f"; see {self.prog} --help"
-        super().error(shortened(message))
+        super().error(abridged(message))
 
 
 def _known(parser: argparse.ArgumentParser) -> Iterator[str]:

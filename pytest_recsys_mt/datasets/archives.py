@@ -145,7 +145,8 @@ def stem(path: Path) -> str:
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The content of a file, unpacked; DataError if it cannot be read, or is damaged or cut off."""
     if not path.is_file():
-        raise DataError(f"{str(path)!r} cannot be read: it is no file")
+        why = "it is a pipe or a device" if path.exists() else "there is no such file"
+        raise DataError(f"{str(path)!r} cannot be read: {why}")
     unpack = _OPEN.get(path.suffix.lower())
     try:
         with unpack(path) if unpack else path.open("rb") as stream:

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.safety import redaction
 from pytest_recsys_mt.safety.redaction import (
     AUTHORIZATION,
@@ -34,6 +35,14 @@ def shares(text: str, key: str = SECRET) -> bool:
 def test_no_cut_of_ours_leaves_a_part(most: int) -> None:
     for before in range(most):
         assert not shares(shortened("x" * before + SECRET + "y" * most, most)), before
+
+
+def test_what_an_abridged_error_leaves_of_a_key_is_no_part() -> None:
+    for before in range(90):
+        for behind in (SECRET, "y" * 500 + SECRET + "y" * (before % 25)):
+            error = RecsysError("x" * before + SECRET + "y" * 500 + behind)
+            assert "..." in str(error)
+            assert not shares(redact(str(error))), before
 
 
 def test_no_cut_of_theirs_leaves_a_part() -> None:

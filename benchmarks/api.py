@@ -41,10 +41,12 @@ import httpx2
 import openai
 
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cache import AnswerCache, Mode
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.executor import Executor, Mode
-from pytest_recsys_mt.calls.subject import Subject, TextSubject, subject
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.api.pacing import Pace

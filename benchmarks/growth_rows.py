@@ -21,7 +21,7 @@ from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.report.html import read_record, write_report
 from pytest_recsys_mt.report.junit import _case_of, annotate
-from pytest_recsys_mt.report.record import lines_of
+from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.step_summary import markdown
 from pytest_recsys_mt.safety.files import written_whole
 

@@ -36,7 +36,7 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call, key_of
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import TextSubject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.recommender import LLMRecommender

@@ -21,8 +21,9 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from benchmarks import tables
+from pytest_recsys_mt.llm.reading.named import MIN_SCORE
 from pytest_recsys_mt.llm.reading.spelling import normalise
-from pytest_recsys_mt.llm.reading.titles import MIN_SCORE, TitleIndex
+from pytest_recsys_mt.llm.reading.titles import TitleIndex
 from pytest_recsys_mt.requests import Item
 
 SCANNED = 5

@@ -41,27 +41,18 @@ from pytest_recsys_mt.oracles.same_ranking import *
 from pytest_recsys_mt.oracles.scores.aplt import aplt as aplt
 from pytest_recsys_mt.oracles.scores.arp import arp as arp
 from pytest_recsys_mt.oracles.scores.compliance import *
-from pytest_recsys_mt.oracles.scores.duplicates import duplicates as duplicates
-from pytest_recsys_mt.oracles.scores.gini import *
-from pytest_recsys_mt.oracles.scores.hallucination import hallucination as hallucination
-from pytest_recsys_mt.oracles.scores.herfindahl import *
-from pytest_recsys_mt.oracles.scores.history_repeats import history_repeats as history_repeats
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import (
     intra_list_diversity as intra_list_diversity,
 )
-from pytest_recsys_mt.oracles.scores.log_popularity_difference import (
-    log_popularity_difference as log_popularity_difference,
-)
-from pytest_recsys_mt.oracles.scores.out_of_candidate import out_of_candidate as out_of_candidate
+from pytest_recsys_mt.oracles.scores.popularity_differences import *
 from pytest_recsys_mt.oracles.scores.popularity_groups import *
-from pytest_recsys_mt.oracles.scores.popularity_lift import popularity_lift as popularity_lift
 from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import (
     popularity_rank_correlation as popularity_rank_correlation,
 )
 from pytest_recsys_mt.oracles.scores.score import *
 from pytest_recsys_mt.oracles.scores.self_information import self_information as self_information
 from pytest_recsys_mt.oracles.scores.serendipity import *
-from pytest_recsys_mt.oracles.scores.short_lists import *
+from pytest_recsys_mt.oracles.scores.slot_shares import *
 from pytest_recsys_mt.oracles.scores.slots import *
 from pytest_recsys_mt.oracles.self_agreement import self_agreement as self_agreement
 from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap as average_overlap

@@ -90,5 +90,4 @@ def accuracy_gap(
 
 
 def _smallest(rejects: Callable[[float], bool]) -> float:
-    """The smallest error rate at which a claim is rejected."""
     return first_of(rejects, 50) if rejects(1 - 1e-9) else 1.0

@@ -1,7 +1,7 @@
 """What is like a changed item of the history must rise or fall with it.
 
 The height of items is 1 if they take the first places of an answer and 0 if it names none of them. It is
-measured for the neighbours (`pytest_recsys_mt.datasets.dataset.Neighbours`) of the items whose rating differs between
+measured for the neighbours (`pytest_recsys_mt.datasets.neighbours.Neighbours`) of the items whose rating differs between
 the two requests, of those that one history has and the other has not, or else of the latest item of the follow-up, if
 it has moved. Only neighbours that both requests offer count.
 The effect of a user is the difference of both sides' mean heights.

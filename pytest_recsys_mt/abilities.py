@@ -94,6 +94,21 @@ def fingerprint_of(asked: object) -> Any:
     return getattr(asked, "fingerprint", None)
 
 
+def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:
+    """What the answers of `asked` depend on, as far as known, so that no two share an answer.
+
+    Args:
+        asked: A recommender, or the text model of one.
+        name: Its name in reports.
+        fixture: The fixture that gave it; empty for a spec.
+    """
+    identity = identity_of(asked)
+    if identity is not None:  # omits parts of its spec that do not affect answers
+        return dict(identity)
+    own = {"fixture": fixture} if fixture else {}
+    return {"recommender": name, "fingerprint": fingerprint_of(asked), **own}
+
+
 def notes_of(asked: object) -> list[str]:
     """The attribute ``notes``: sentences on how it was asked otherwise than the user said."""
     notes = getattr(asked, "notes", None)

@@ -44,21 +44,6 @@ class Asked:
         return tuple(answer for answer in self.answers if answer.unread)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One side of an example in full.
-
-    Attributes:
-        request: The request.
-        answer: The answer that the example shows.
-        context: The facts of the run.
-    """
-
-    request: Request
-    answer: Recommendation
-    context: Context
-
-
 @dataclass(frozen=True)
 class Unread:
     """What a recommender does not read of a request.

@@ -68,7 +68,6 @@ def is_param(value: object) -> bool:
 
 
 def _is_test(function: object) -> bool:
-    """Whether a function is the test itself: transformations take a request and a generator."""
     try:
         parameters = list(inspect.signature(function).parameters)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -149,7 +149,6 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
 def _parameters(
     factory: Callable[..., Any], given: Mapping[str, str], spec: str
 ) -> dict[str, inspect.Parameter]:
-    """The parameters of `factory` by name; annotations are evaluated only if needed."""
     try:
         signature = inspect.signature(factory, eval_str=bool(given))
     except (ValueError, TypeError, NameError) as error:

@@ -174,7 +174,6 @@ def _ground_of(dataset: Dataset) -> _Ground:
 
 
 def _profiles(ground: _Ground, least: int, most: int) -> st.SearchStrategy[tuple[Rating, ...]]:
-    """One list of independent parts, so that each part can be left out separately."""
     # Items are drawn by their position, which compares faster than an item.
     places = st.sampled_from(range(len(ground.items)))
     parts = st.tuples(places, st.sampled_from(ground.values), st.integers(1, LONGEST_GAP))

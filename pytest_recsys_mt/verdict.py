@@ -40,7 +40,7 @@ class Example:
 
     `keeps` says whether this user's answers keep the promise, if known. `source_kinds` and `followup_kinds` say for
     each place whether the item was offered (`requests.EntryKind`); they are empty if all items of a side were offered.
-    `source_asked` and `followup_asked` are the requests and the whole answers (`answers.Shown`), if known.
+    `source_asked` and `followup_asked` are the requests and the whole answers (`examples.Shown`), if known.
     """
 
     user: str

@@ -81,7 +81,6 @@ def _rating(request: Request, step: float | None, rng: Generator) -> float:
 
 
 def _between(history: list[Rating], at: int) -> int | None:
-    """A timestamp for an item inserted at `at`: the mean of its neighbours' timestamps."""
     moments = [
         rating.timestamp
         for rating in history[max(at - 1, 0) : at + 1]

@@ -1,10 +1,11 @@
 """Example users for a verdict, with titles instead of ids."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context, Shown
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Item, Recommendation, Request
@@ -15,6 +16,21 @@ BEST = 2
 
 MOST_CHARACTERS = 100
 """Longest shown text of an entry that is not a catalogue title; a model may write anything there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One side of an example in full.
+
+    Attributes:
+        request: The request.
+        answer: The answer that the example shows.
+        context: The facts of the run.
+    """
+
+    request: Request
+    answer: Recommendation
+    context: Context
 
 
 def pick(

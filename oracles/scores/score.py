@@ -137,7 +137,6 @@ def span_of(score: Score, sample: Sample | Pairs, context: Context) -> tuple[flo
 
 @lru_cache(maxsize=1024)
 def _is_of_users(span: Callable[..., Any]) -> bool:
-    """Whether a span is a function of a user and the context, not of the context alone."""
     return len(signature(span).parameters) > 1
 
 

@@ -104,7 +104,6 @@ def crossing_point(
 
 
 def _first(sums: Floats) -> Integers:
-    """The first column above 0 of each row, or the number of columns, ``(n,)``."""
     above = sums > 1e-12
     found: Integers = np.where(above.any(axis=1), above.argmax(axis=1), sums.shape[1])
     return found

@@ -134,7 +134,6 @@ def _rounded_ratios(values: Floats) -> Floats:
 
 
 def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
-    """The arguments that minimise the sum of some terms."""
     from scipy.optimize import minimize
 
     total = lambda at: float(terms(at).sum())

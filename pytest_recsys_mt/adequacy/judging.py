@@ -135,7 +135,6 @@ def clopper_pearson(hits: int, of: int, confidence: float = CONFIDENCE) -> list[
 
 
 def _tests(baseline: Run) -> tuple[list[str], dict[str, str]]:
-    """The tests that hold without a fault, or in part, and how the others ended."""
     record = baseline.record or {}
     passed = [test for test, outcome in baseline.outcomes.items() if outcome in ("passed", PARTLY)]
     if not any(each["drifted"] for each in record.get("drift", ())):
@@ -149,7 +148,6 @@ def _tests(baseline: Run) -> tuple[list[str], dict[str, str]]:
 
 
 def _model(record: Mapping[str, Any], test: str) -> str:
-    """The recommender that a test asks; empty if it made no verdict, or asks several."""
     models = {row["model"] for row in record["results"] if row["nodeid"] == test}
     return models.pop() if len(models) == 1 else ""
 
@@ -221,7 +219,6 @@ def _alike(difference: Difference) -> str:
 
 
 def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) -> tuple[Fate, str]:
-    """Equivalence first: it does not depend on what the tests said."""
     if run.record is None:
         return "not planted", f"its run gave no record; pytest said: {run.said}"
     if difference is None or not difference["answers"]:

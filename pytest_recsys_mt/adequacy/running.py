@@ -206,7 +206,6 @@ def _digest(*parts: object) -> str:
 
 
 def _sources(folder: Path) -> str:
-    """SHA-256 of the Python files below a folder, of tests, helpers and recommenders alike."""
     total = hashlib.sha256()
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(

@@ -114,7 +114,6 @@ def _in_words(value: float) -> float | str:
 
 
 def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats]:
-    """How much higher ours are scored, and the scores of both recommenders, ``(n, 2)``."""
     both = zip(pairs.source, pairs.followup, strict=True)
     given = rated(arena, [asked for pair in both for asked in pair])
     rows, numbers = [], []

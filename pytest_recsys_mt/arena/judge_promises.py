@@ -106,7 +106,6 @@ def _titled(item: Item, more: str) -> Item:
 
 
 def _agreement(one: float, other: float) -> float:
-    """The agreement of two judgements in the same order: 1, a half if one is a tie, or 0."""
     return 1 - abs(one - other) / 2
 
 

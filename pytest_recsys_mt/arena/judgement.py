@@ -70,7 +70,6 @@ def _named(match: re.Match[str]) -> Winner:
 
 
 def _score(value: Any) -> float | None:
-    """The number from 0 to 1 that a value is, or a text begins with."""
     if isinstance(value, str):
         found = _NUMBER.match(_plain(value))
         value = float(found["number"]) if found else None
@@ -117,7 +116,6 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _json_object(text: str) -> _Pairs | None:
-    """The one JSON object of an answer, alone or inside a sentence or a fence."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         return None

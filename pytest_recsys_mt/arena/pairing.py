@@ -83,7 +83,6 @@ def _most_telling(
 
 
 def _covariance(first: Floats, second: Floats, found: Floats) -> Floats:
-    """The covariance of the strengths, by the curvature of the likelihood."""
     strength, place = found[:-1], found[-1]
     met = first + second.T
     chance = 1 / (1 + np.exp(-(strength[:, None] - strength[None, :] + place)))

@@ -48,6 +48,12 @@ class Answer(TypedDict, total=False):
 LOST: Answer = {"lost": True}
 """The call may be attempted again; later answers do not include this attempt."""
 
+
+def has_failed(answer: Answer) -> bool:
+    """Whether an attempt gave no answer."""
+    return "error" in answer or "lost" in answer
+
+
 REASON_LENGTH = 300
 """Characters of an error that are kept."""
 

@@ -153,7 +153,6 @@ class Bill:
     def _spent(
         self, subject: Subject, call: Call, answer: Answer | None = None
     ) -> tuple[int, float]:
-        """The tokens and the USD of a call: as its answer reports, else the most it can take."""
         price, usage = self._price(subject, call), usage_of(answer or {})
         usage = usage or Usage(*tokens.most(subject, call, answer)[:2])
         spent = usage.prompt_tokens + usage.completion_tokens

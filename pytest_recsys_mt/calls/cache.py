@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer
@@ -22,6 +22,9 @@ from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.requests import MOST_TOKENS, Usage
 from pytest_recsys_mt.safety.files import require_own, require_private
+
+Mode = Literal["auto", "replay", "refresh"]
+"""What happens to a call without a cached answer: it is sent, or is an error; or all are sent."""
 
 SCHEMA = "recsys-mt-answer/1"
 

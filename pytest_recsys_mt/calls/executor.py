@@ -1,37 +1,30 @@
 """Sends each distinct call once, keeps each answer as it arrives, and counts the calls."""
 
 import contextlib
-import os
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import compress
-from typing import Literal
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from pytest_recsys_mt.calls import tokens
-from pytest_recsys_mt.calls.answer import LOST, Answer, Known
+from pytest_recsys_mt.calls.answer import LOST, Answer, Known, has_failed
 from pytest_recsys_mt.calls.bill import Bill
-from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cache import AnswerCache, Mode
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.causes import BESIDE, Causes
+from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.calls.keeping import Keeping, missing
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.readings import Readings
+from pytest_recsys_mt.calls.stopping import Stopping
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import CacheError, MissingAnswerError
-
-Mode = Literal["auto", "replay", "refresh"]
-"""What happens to a call without a cached answer: it is sent, or is an error; or all are sent."""
 
 Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 """How calls are sent: yields positions in the calls and their answers, as they arrive."""
 
 Then = Callable[[Sequence[str]], Sequence[Call]]
 """Takes the keys of the calls that were just answered; returns the calls that follow from their answers."""
-
-_UNREADABLE = "no answer came that could be read"
 
 
 Lacks = Callable[[Subject | None, Sequence[Call]], bool]
@@ -83,13 +76,11 @@ class Executor:
         self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
         self.readings = Readings()
-        self._kept: set[bool] = set()
+        self._keeping = Keeping(cache)
         self._asked: dict[str, float] = {}
-        self._started_by = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else None
+        self._stopping = Stopping(self.bill, self._keeping)
         self._lacks: Lacks = _send
         self._settles: Callable[[], bool] = _send
-        self._outcomes: dict[str, list[str]] = {}
-        self._ends: dict[str, str] = {}
 
     @property
     def replayable(self) -> bool:
@@ -97,7 +88,7 @@ class Executor:
 
         The same tests then find all their answers there.
         """
-        return self._kept == {True}
+        return self._keeping.kept == {True}
 
     def execute(
         self,
@@ -129,10 +120,10 @@ class Executor:
         if subject.durable and waiting:
             self._take_from_cache(subject, waiting, anew)
             if waiting and self._mode == "replay":
-                raise _missing(subject, list(waiting.values()))
+                raise missing(subject, list(waiting.values()))
         if waiting and self._lacks(None if anew or ask else subject, list(waiting.values())):
             return self.execute(subject, calls, anew=anew, ask=ask, then=then)
-        unasked = self._unkeepable(subject) if waiting else ""
+        unasked = self._keeping.refusal(subject) if waiting else ""
         if waiting and not unasked:
             with self._alone(subject):
                 if subject.durable:
@@ -144,7 +135,7 @@ class Executor:
                 # If all of several failed, the endpoint or the object is at fault: a repeat does not help.
                 if len(again) < max(2, len(sent)):
                     unasked = self._put(subject, again, ask) or unasked
-        self._kept.update([False] if unasked else [])
+        self._keeping.kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
@@ -232,7 +223,7 @@ class Executor:
             answer = found.get(key)
             if answer is None:
                 continue
-            self._kept.add(True)
+            self._keeping.kept.add(True)
             ours = answer.get("run") == self._run
             if (anew or self._mode == "refresh") and not ours:
                 continue
@@ -256,14 +247,14 @@ class Executor:
             if unpriced := self.bill.unpriced(subject, calls):
                 return unpriced
             waiting = calls.copy()
-            while waiting and not self._ended(subject):
+            while waiting and not self._stopping.reason(subject):
                 room = self.bill.room(subject, waiting)
                 batch, waiting = waiting[:room], waiting[room:]
                 self.bill.reserve(subject, batch)
                 further = self._put_batch(subject, batch, ask, then)
                 calls += [*batch[room:], *further]
                 waiting += further
-            return self._end(subject)
+            return self._stopping.final(subject)
 
     def _begin(self, subject: Subject, calls: Sequence[Call]) -> None:
         if calls:
@@ -281,14 +272,14 @@ class Executor:
             for arrived in arrivals:
                 answered = [(calls[position], answer) for position, answer in arrived]
                 self._take(subject, answered)
-                if self._ended(subject) and not ends:
+                if self._stopping.reason(subject) and not ends:
                     # Calls in flight are paid for, so wait for them if the subject can.
                     ends = self.here and subject.wind_down()
                     if not ends:
                         return further
                 if then is None or ends:
                     continue
-                wanted = then([call.key for call, answer in answered if not _failed(answer)])
+                wanted = then([call.key for call, answer in answered if not has_failed(answer)])
                 self._begin(subject, wanted)
                 if wanted and self._joins(subject, wanted, ask):
                     calls += wanted
@@ -331,70 +322,23 @@ class Executor:
                 answer["usage"] = tokens.filled(subject, call, answer)
                 note = f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more"
                 self.notes += [note] * (note not in self.notes)
-            if not _failed(answer):
+            if not has_failed(answer):
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
                 answer = stamped
             answers.append((call, answer))
         kept = [(call, answer) for call, answer in answers if "lost" not in answer]
-        unkept = self._write(subject, kept) if subject.durable else ""
+        unkept = self._keeping.write(subject, kept) if subject.durable else ""
         for call, answer in answers:
             if "error" in answer:
                 self.failures.add(subject.name, answer, call)
-            reason = _UNREADABLE if "lost" in answer else answer.get("error", "")
-            self._outcomes.setdefault(subject.name, []).append(reason)
-            fact = self.bill.note(subject, call, answer, "failed" if _failed(answer) else "made")
+            self._stopping.note(subject, answer)
+            fact = self.bill.note(subject, call, answer, "failed" if has_failed(answer) else "made")
             if "lost" not in answer:
                 self._answers[call.key] = answer
                 self._progress.add(answer, fact.usd)
             self.bill.spend(subject, call, answer)
         if unkept:
             warnings.warn(unkept, stacklevel=2)
-
-    def _write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
-        """Write the answers to disk; returns which could not be written, and why."""
-        keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
-        # A search for the smallest example asks much that fails; no status needs it.
-        self._kept.update(
-            kept
-            for kept, (call, _) in zip(keep, answers, strict=True)
-            if call.purpose not in BESIDE
-        )
-        left = list(compress(answers, keep))
-        try:
-            with self._cache.together():
-                for call, answer in left:
-                    self._cache.put(call.key, call.content, answer)
-            return ""
-        except CacheError as error:
-            reason = str(error)
-        self._kept.add(False)
-        with contextlib.suppress(CacheError):
-            while left:  # one by one, until the disk is full
-                call, answer = left[0]
-                self._cache.put(call.key, call.content, answer)
-                del left[0]
-        return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
-
-    def _unkeepable(self, subject: Subject) -> str:
-        """Why no answer of `subject` can be written to disk: no further answer is paid for."""
-        reason = self._cache.unwritable
-        return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
-
-    def _ended(self, subject: Subject) -> str:
-        """Why no more calls are sent to `subject`; empty while calls are sent."""
-        if self._started_by not in (None, os.getppid()):
-            return "the process that started this worker has ended"
-        return self._unkeepable(subject) or self.bill.reached
-
-    def _end(self, subject: Subject) -> str:
-        """As `_ended`, with the most common failure, once the calls in flight have ended."""
-        ended, outcomes = self._ended(subject), self._outcomes.get(subject.name, [])
-        failed = list(filter(None, outcomes))
-        if ended and 2 * len(failed) > len(outcomes):
-            said = next((reason for reason in failed if reason != _UNREADABLE), _UNREADABLE)
-            ended += f", mostly by calls that failed ({said})"
-        # All calls that are not sent share one reason.
-        return ended and self._ends.setdefault(subject.name, ended)
 
 
 def _send(*_: object) -> bool:
@@ -403,30 +347,3 @@ def _send(*_: object) -> bool:
 
 def _raise(subject: Subject | None, calls: Sequence[Call]) -> bool:
     raise UnknownError(f"{len(calls)} answers are missing")
-
-
-def _failed(answer: Answer) -> bool:
-    return "error" in answer or "lost" in answer
-
-
-def _is_empty(answer: Answer) -> bool:
-    text = answer.get("text")
-    return not text.strip() if isinstance(text, str) else not answer.get("items")
-
-
-def _missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
-    shown = [f"  {call.label}, key {call.key[:12]}" for call in calls[:5]]
-    if len(calls) > len(shown):
-        shown.append(f"  and {len(calls) - len(shown)} more")
-    model = calls[0].content.get("model")
-    host = model.get("host") if isinstance(model, Mapping) else None
-    if host is not None:
-        shown.append(
-            f"  (searched for answers from {host}; if the recording used another address, set "
-            f"OPENAI_BASE_URL to that address)"
-        )
-    return MissingAnswerError(
-        f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "
-        f"nothing; record them once with --recsys-mode=auto and the same options:\n"
-        + "\n".join(shown)
-    )

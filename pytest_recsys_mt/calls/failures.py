@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import FAILURES
+from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
 from pytest_recsys_mt.requests import Request
 

@@ -145,7 +145,6 @@ def prices_of(path: Path) -> dict[str, Price]:
 
 
 def _litellm(text: str, path: Path) -> dict[str, Price]:
-    """The prices of text models in LiteLLM's file, by its names of them."""
     try:
         models = json.loads(text, parse_float=Decimal)  # 7.5e-08 * 10**6 is 0.075 only in decimals
     except (ValueError, RecursionError) as error:

@@ -160,7 +160,6 @@ class Progress:
 
     @property
     def _of_the_most(self) -> str:
-        """What is spent, and of how much: of USD if they are known, else of calls."""
         (usd, why), (calls, told) = self._most_usd, self._most_calls
         if self._usd is not None and (self._usd or 0 < usd < math.inf):
             spent = f"spent {dollars(self._usd)}"

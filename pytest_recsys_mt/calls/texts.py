@@ -6,7 +6,8 @@ from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.calls.answer import completion_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import Subject, TextSubject
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.errors import LimitReachedError, NotApplicable
 from pytest_recsys_mt.requests import Completion, Prompt
 

@@ -59,7 +59,6 @@ def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
 
 
 def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits) -> None:
-    """Check what the members declare: no more than that of them is unpacked."""
     total, seen, most = 0, set[str](), limits.most(archive.stat().st_size)
     for number, info in enumerate(members, 1):
         total += info.file_size

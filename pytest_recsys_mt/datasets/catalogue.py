@@ -84,7 +84,6 @@ def catalogue_of(
 
 
 def _dividers(frame: pd.DataFrame, told: Told) -> dict[str, str]:
-    """What divides the values of lists: bars, or semicolons where no value has a bar, or commas."""
     found = {}
     for name in LISTS:
         if name not in frame or not frame[name].map(lambda value: isinstance(value, str)).all():

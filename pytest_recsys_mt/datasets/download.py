@@ -135,7 +135,6 @@ def _open(url: str, help_text: str) -> HTTPResponse:
 
 
 def _length(response: HTTPResponse, url: str, help_text: str) -> int:
-    """Number of bytes to come, 0 if the server does not say."""
     said = response.headers.get("Content-Length", "0").strip()
     if not re.fullmatch(r"[0-9]{1,18}", said):
         raise DataError(

@@ -139,7 +139,6 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(values: Any) -> str:
-    """The value of a field: the first one in English, or else the first."""
     texts = [each for each in values or () if isinstance(each, dict)]
     texts.sort(key=lambda each: not str(each.get("language_tag", "")).startswith("en"))
     return next((text for each in texts if (text := str(each.get("value") or "").strip())), "")

@@ -135,7 +135,6 @@ def _refusal(entries: Sequence[str], items: Mapping[str, Item]) -> str:
 
 
 def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[Item, ...]]:
-    """What the impression with a user's latest click showed, by user."""
     shown = frame[frame["shown"] >= 0]
     clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
     latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]

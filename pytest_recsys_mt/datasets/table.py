@@ -203,7 +203,6 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
 
 
 def _fits(path: Path, form: Description) -> bool:
-    """Whether a file holds the interactions of a format, and what else belongs to it stands beside."""
     part = form.interactions
     if path not in part.paths(path.parent) or missing(path.parent, form.files):
         return False
@@ -214,7 +213,6 @@ def _fits(path: Path, form: Description) -> bool:
 
 
 def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
-    """The first table of some names beside another one, or the one with its name and another ending."""
     meanings = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
     tables = {
         stem(each): each

@@ -118,7 +118,6 @@ class Split:
     def _logs(
         self, at: int, size: int, *, keep: bool = True
     ) -> list[tuple[str, tuple[Rating, ...]]]:
-        """`size` users in their order from the position `at`, each with what the user has in the training data."""
         users = self._order[at : at + size]
         past = self._past if keep else dict(self._past)
         missing = [user for user in users if user not in past]
@@ -222,11 +221,9 @@ class Split:
 
     @cached_property
     def _drawn(self) -> dict[tuple[str, int], tuple[Item, ...]]:
-        """Candidates by user and number of unseen ones: designs share them."""
         return {}
 
     def _draw(self, user: str, past: Sequence[str], wanted: int) -> tuple[Item, ...]:
-        """`wanted` unseen items and the held-out ones, in a random order."""
         draw = generator(self.seed, "candidates", user)
         seen = self.held_out[user].union(past)
         if len(self._items) < LARGE:

@@ -103,7 +103,6 @@ def users_for(alpha: float) -> int:
 
 
 def _aspect_of(*sides: Side) -> Aspect | None:
-    """What the promise about two sides is about; None if that is nothing, or more than one thing."""
     aspects: set[Aspect | None] = set()
     for side in sides:
         for each in side.transformations:

@@ -10,21 +10,18 @@ So what is shown was seen again in fresh answers, which had no part in the searc
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
+from pytest_recsys_mt.engine.one_user import OneUser, Rationed, Spent
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.shrinking import smaller
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RecsysError
-from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
+from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.verdict import Example, Verdict
@@ -38,10 +35,6 @@ answers, this happens with a probability of at most 9 / 256 = 0.035."""
 
 STEP = (FRESH + 1, FRESH + 2)
 """Numbers of the fresh answers in which each step of the search must be seen too."""
-
-APART = 2**16
-"""Distance of the replicate numbers of fresh answers: more than any test has, and all of them are below
-`call.AGAIN`."""
 
 KEPT = 0.25
 """Share of the time that is kept for the fresh answers of the smallest request."""
@@ -111,7 +104,7 @@ def answered_as_before(source: Side, followup: Side, earlier: Mapping[str, Any])
     with suppress(Exception):  # the test itself shows what fails here; records are untrusted
         if case is not None and request is not None:
             case = replace(case, request=case.knowing(request))
-            one = _OneUser(runner, _Rationed(runner.subject), case)
+            one = OneUser(runner, Rationed(runner.subject), case)
             context = one.context()
             pairs = source.on(one, context).pair(followup.on(one, context))
             return all(
@@ -124,67 +117,11 @@ def answered_as_before(source: Side, followup: Side, earlier: Mapping[str, Any])
     return None
 
 
-class _Spent(RecsysError):  # noqa: N818 - it ends the search and is not a failure
-    """No calls are left, or no time."""
-
-
-class _Rationed(Wrapped):
-    """A subject that sends a limited number of distinct calls."""
-
-    def __init__(self, origin: Subject) -> None:
-        super().__init__(origin)
-        self.wavers = origin.wavers
-        self.live = False  # a search looks at one user, and repeats no calls
-        self.streams = False
-        self.limit: int | None = None
-        self.fresh = 0  # above 0: other replicates than those of the test
-        self.asked: set[str] = set()
-
-    def call(self, request: Request, repeat: bool) -> Call:
-        if self.fresh:
-            request = request.replace(replicate=request.replicate + self.fresh * APART)
-        call = self.origin.call(request, repeat)
-        if call.key not in self.asked:
-            if self.limit is not None and len(self.asked) >= self.limit:
-                raise _Spent("the calls ran out")
-            self.asked.add(call.key)
-        return call
-
-
-class _OneUser(Runner):
-    """A runner of one user, with a given request instead of the user's own.
-
-    It holds two copies of the user, because oracles need at least two. The copies share their
-    calls, and their mean effect is the user's own.
-    """
-
-    def __init__(self, whole: Runner, subject: Subject, case: Case) -> None:
-        super().__init__(
-            subject,
-            whole._split,
-            whole.design,
-            whole.settings,
-            whole.executor,
-            purpose="counterexample",
-        )
-        self.cases = (case, case)
-        self.world = whole.world  # of the whole run: transformations then draw as in the run
-        self.requests: dict[str, Request] = {}
-
-    def transformed(
-        self, case: Case, transformations: Sequence[AnyTransformation]
-    ) -> Request | NotApplicable:
-        request = super().transformed(case, transformations)
-        if isinstance(request, Request):
-            self.requests[", ".join(map(name_of, transformations))] = request
-        return request
-
-
 class _Search:
     def __init__(self, recsys: Recsys, verdict: Verdict) -> None:
         self._runner = recsys.runner
         self._verdict = verdict
-        self._subject = _Rationed(self._runner.subject)
+        self._subject = Rationed(self._runner.subject)
         self._ended = ""
         self._missing = False
         self._failed = False
@@ -298,7 +235,7 @@ class _Search:
             self._ended = "the time was over"
             return None
         request = case.knowing(request)
-        runner = _OneUser(self._runner, self._subject, replace(case, request=request))
+        runner = OneUser(self._runner, self._subject, replace(case, request=request))
         judge, sides = self._verdict.again
         context = runner.context()
         if any(side.runner is not self._runner for side in sides):
@@ -307,7 +244,7 @@ class _Search:
         known = self._subject.asked.copy()
         try:
             verdict = judge(*(side.on(runner, context) for side in sides))
-        except _Spent as spent:
+        except Spent as spent:
             self._ended = str(spent)
             self._subject.asked = known  # the others of this request are not sent
             return None

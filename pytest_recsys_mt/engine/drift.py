@@ -8,8 +8,9 @@ from dataclasses import replace
 from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
+from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Outcome, Runner
-from pytest_recsys_mt.engine.sides import Questions, Side, ask
+from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
@@ -98,7 +99,6 @@ def asked_again(runner: Runner) -> Drift | None:
 
 
 def _kept_again(side: Side, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
-    """Those of the users whom an earlier run has asked again already."""
     runner = side.runner
     if not runner.subject.durable or not earlier:
         return {}

@@ -12,7 +12,8 @@ from pathlib import Path
 from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import FAILURES, Subject
+from pytest_recsys_mt.calls.sending import FAILURES
+from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.requests import Request
@@ -93,7 +94,7 @@ def _home(spec: str) -> list[str]:
 
 def main(out: int) -> None:
     """In the new process: answer the order on standard input, as JSON in the file `out`, in the order of the requests."""
-    from pytest_recsys_mt.engine.roster import Fit
+    from pytest_recsys_mt.engine.refits import Fit
     from pytest_recsys_mt.engine.run import Run
 
     order: Elsewhere = pickle.load(sys.stdin.buffer)

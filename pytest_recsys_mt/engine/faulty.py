@@ -13,7 +13,8 @@ from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of, request_digest
 from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import FAILURES, Subject, Wrapped
+from pytest_recsys_mt.calls.sending import FAILURES
+from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import NotApplicable

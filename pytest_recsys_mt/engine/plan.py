@@ -11,10 +11,10 @@ from zlib import crc32
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
-from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cache import AnswerCache, Mode
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.calls.executor import Ask, Executor, Mode, Then
+from pytest_recsys_mt.calls.executor import Ask, Executor, Then
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.requests import Item

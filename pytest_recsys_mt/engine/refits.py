@@ -101,3 +101,16 @@ def told(request: Request, names: Renamed) -> Request:
         candidates=None if offered is None else tuple(map(renamed, offered)),
         seen=tuple(sorted(items.get(item, item) for item in request.seen)),
     )
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The data and the seed that a recommender is fitted with; see `Design`."""
+
+    history: int | None = None
+    initialisation: int = 0
+    change: Change | None = None
+    fold: int | None = None
+
+
+USUAL = Fit()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.abilities import method_of, notes_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask
-from pytest_recsys_mt.calls.subject import RecommenderSubject, Subject, Wavers, subject
+from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
+from pytest_recsys_mt.calls.subject import Subject, Wavers
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.design import PROMPT, Design
+from pytest_recsys_mt.engine.benches import Benches
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
-from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import Change, Refits
 from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.gate.document import Planted
@@ -33,9 +35,9 @@ from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.arena import Bench, Judge
     from pytest_recsys_mt.calls.remote import Needs, Recipe
     from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.refits import USUAL, Fit
 
 
 def made_from(
@@ -57,19 +59,6 @@ def made_from(
     return made
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The data and the seed that a recommender is fitted with; see `Design`."""
-
-    history: int | None = None
-    initialisation: int = 0
-    change: Change | None = None
-    fold: int | None = None
-
-
-USUAL = Fit()
-
-
 class Roster:
     """Makes each recommender once per process, and fits it once for each purpose.
 
@@ -85,7 +74,7 @@ class Roster:
         self._trainings: dict[tuple[int | None, int], Dataset] = {}
         self._changed: tuple[Fit, Renamed] | None = None
         self._refitted: OrderedDict[tuple[str, str, Fit], Subject] = OrderedDict()
-        self._benches: dict[Hashable, Bench] = {}
+        self.benches = Benches(run)
 
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
@@ -203,7 +192,6 @@ class Roster:
             known.fit(training, seed)
 
     def _anew(self, recommender: object, name: str) -> object:
-        """Another recommender like `recommender`, which is fitted already or will be."""
         if self._run.ray is not None:
             raise NotApplicable("with -o recsys_executor=ray a recommender is fitted once only")
         if isinstance(recommender, type):
@@ -272,7 +260,6 @@ class Roster:
         return known
 
     def _training(self, fit: Fit) -> Renamed:
-        """The data that recommenders are fitted to, and the names in them."""
         history, change = fit.history, fit.change
         if history == 0:
             raise NotApplicable("without history there is nothing to fit a recommender to")
@@ -322,47 +309,18 @@ class Roster:
             return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
+    def judge_named(self, spec: str) -> object:
+        """A judge object, or else a text model that is to judge, which is a recommender of the run too."""
+        from pytest_recsys_mt.arena import Judge
+
+        made = made_from(spec, *self._options, JUDGES)
+        if not isinstance(made, Judge):
+            self._recommenders.setdefault(spec, made)
+        return made
+
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""
         return Texts(self.subject(self.recommender(spec), spec), self._run.executor, purpose)
-
-    def bench(self, spec: str) -> Bench:
-        """The judge that `spec` names: a judge object, or a text model asked to judge."""
-        from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
-
-        if spec not in self._benches:
-            made = made_from(spec, *self._options, JUDGES)
-            if isinstance(made, Judge):
-                self._benches[spec] = self._seat(made, spec)
-            else:
-                self._recommenders.setdefault(spec, made)
-                described = self.settings.profiler
-                profiler = None if described is None else self.texts(described, "profile")
-                judge = LanguageJudge(self.texts(spec, "judge"), profiler)
-                self._benches[spec] = Bench(judge, spec, self._run.executor.failures)
-        return self._benches[spec]
-
-    def bench_of(self, judge: Judge | Bench) -> Bench:
-        """The bench of a judge from a fixture; the same for the same judge."""
-        from pytest_recsys_mt.arena import Bench
-
-        if isinstance(judge, Bench):
-            return judge
-        known = self._benches.get(id(judge))
-        if known is None or known.judge is not judge:
-            name = getattr(judge, "name", None)
-            named = name if isinstance(name, str) else type(judge).__name__
-            known = self._seat(judge, f"fixture:{named}")
-            self._benches[id(judge)] = known
-        return known
-
-    def _seat(self, judge: Judge, name: str) -> Bench:
-        """The bench of a judge that sends no calls of ours; a plan does not ask it."""
-        from pytest_recsys_mt.arena import Bench
-
-        executor = self._run.executor
-        planned = executor.planned_questions if isinstance(executor, Plan) else None
-        return Bench(judge, name, executor.failures, planned)
 
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.causes import CONTROL, Causes
@@ -18,7 +17,8 @@ from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import Subject, subject
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import FOLDS, PROMPT, Design
@@ -26,23 +26,21 @@ from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.drift import asked_again
 from pytest_recsys_mt.engine.faulty import Faulty
 from pytest_recsys_mt.engine.plan import Plan
-from pytest_recsys_mt.engine.refits import STAYS
-from pytest_recsys_mt.engine.roster import Fit, Roster
+from pytest_recsys_mt.engine.refits import STAYS, Fit
+from pytest_recsys_mt.engine.roster import Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import DataError, NotApplicable, RecsysError
+from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.oracles.judging.power import least_change
-from pytest_recsys_mt.oracles.not_worse import mean_metric
-from pytest_recsys_mt.oracles.scores.metrics import metric_named
-from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
+from pytest_recsys_mt.engine.draw import accepted_draw
 
 
 class Run:
@@ -277,7 +275,6 @@ class Run:
         return self.roster.planted
 
     def _one_each(self, runners: Iterable[Runner]) -> list[Runner]:
-        """The first runner of each recommender as it was fitted for all tests."""
         first: dict[int, Runner] = {}
         for runner in runners:
             if not runner.design.refits:
@@ -330,34 +327,3 @@ def probe(runner: Runner) -> None:
     with contextlib.suppress(RecsysError):  # a limit, or a replay without these answers
         source.pair(followup, min(USERS, source.applicable(followup)))
     faulty.probed = False
-
-
-ALPHA = 0.05
-"""A sample whose p-value is below this is drawn anew."""
-
-DRAWS = 20
-"""Samples to try. A sound procedure's sample is refused with probability `ALPHA` at most."""
-
-
-def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
-    """The number of the first sample of users that is accepted.
-
-    A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
-    the nDCG of its users and that of all users, as in section 4.1 of
-    https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
-    """
-    metric = metric_named("ndcg")
-    values = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}
-    p_values = []
-    for draw in range(DRAWS):
-        users = replace(split, draw=draw).users(design)
-        _, p_value = same_distribution(
-            [values[user] for user in users if user in values], list(values.values())
-        )
-        if p_value >= ALPHA:
-            return draw
-        p_values.append(p_value)
-    raise DataError(
-        f"{DRAWS} samples of {design.users} users of dataset {split.dataset.name!r} all differ from "
-        f"all users (Kolmogorov-Smirnov p at most {max(p_values):.3g}); raise --recsys-users"
-    )

@@ -179,7 +179,6 @@ class Schedule:
             self._holder.finish_here()
 
     def _ask(self) -> bool:
-        """Send what most parts wait for; returns whether more may be sent."""
         asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
         subject, calls = self._subjects[asked], self._affordable(asked)
         if not calls:

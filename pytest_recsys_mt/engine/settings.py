@@ -35,7 +35,7 @@ from pytest_recsys_mt.prompt_texts import read as read_texts
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.calls.executor import Mode
+    from pytest_recsys_mt.calls.cache import Mode
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 
@@ -48,7 +48,6 @@ def _path(text: str | None) -> Path | None:
 
 
 def _fault(text: str | None) -> str | None:
-    """The whole name of a fault, ``NAME:STRENGTH``."""
     if text is None:
         return None
     from pytest_recsys_mt.faults import dose
@@ -71,7 +70,6 @@ def _question_file(text: str | None) -> QuestionFile | None:
 
 
 def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """What is set, in the order of its names, as `lrworld.Settings.of` reads it."""
     if not texts:
         return ()
     from pytest_recsys_mt.lrworld.generator_settings import Settings as Made
@@ -430,7 +428,6 @@ class Settings:
 
 
 def _options_of(field: Field[Any]) -> tuple[Option, ...]:
-    """The options that fill a field; one without a name of its own has that of the field."""
     name = field.name.replace("_", "-")
     options: tuple[Option, ...] = field.metadata.get("options", ())
     return tuple(each if each.name else replace(each, name=name) for each in options)

@@ -115,13 +115,11 @@ def _plain(item: Item) -> Item:
 
 
 def _split(parts: tuple[Part, ...], grain: int) -> list[tuple[Part, ...]]:
-    """`parts` in `grain` pieces whose lengths differ by at most one."""
     ends = [round(piece * len(parts) / grain) for piece in range(grain + 1)]
     return [parts[start:end] for start, end in pairwise(ends)]
 
 
 def _complements(chunks: list[tuple[Part, ...]]) -> Iterator[tuple[Part, ...]]:
-    """All parts except one chunk's, for each chunk; two chunks are each other's complement."""
     if len(chunks) > 2:
         for left_out in range(len(chunks)):
             kept = chunks[:left_out] + chunks[left_out + 1 :]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample, Span
-from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
+from pytest_recsys_mt.engine.questions import (
+    Questions,
+    _apart,
+    _first_unasked,
+    _widest,
+    ask,
+    interleaved,
+)
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
@@ -21,9 +25,6 @@ from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.seeds import generator
-
-BLOCK = 20
-"""Users whose calls are sent in random order; a limit of the run then leaves whole users."""
 
 
 class Side:
@@ -83,7 +84,6 @@ class Side:
 
     @cached_property
     def _made(self) -> tuple[dict[int, Request], Counter[str]]:
-        """The requests, and why there is none for other users."""
         requests, reasons = {}, Counter[str]()
         try:
             self.runner.way(self.asked)
@@ -280,7 +280,6 @@ class Side:
         return followup
 
     def _served(self, partner: Side | None = None) -> list[int]:
-        """Positions of the users that can be asked, in the order they were sampled."""
         if partner is None:
             return list(self.requests)
         return [position for position in self.requests if position in partner.requests]
@@ -302,96 +301,6 @@ class Side:
         if any(each.requests for each in questions):
             for side, outcomes in zip(sides, ask(*questions), strict=True):
                 side._outcomes.update(outcomes)
-
-
-@dataclass(frozen=True)
-class Questions:
-    """The requests of one side at some positions of its cases, each sent once per replicate, from number `first` on."""
-
-    side: Side
-    positions: Iterable[int]
-    first: int
-
-    @cached_property
-    def requests(self) -> Mapping[int, Request]:
-        """The requests by position."""
-        return {position: self.side.requests[position] for position in self.positions}
-
-    @cached_property
-    def calls(self) -> list[tuple[int, Call]]:
-        """The calls to send, each with the position of its case."""
-        return [
-            (position, self.side.call(request, replicate))
-            for replicate in range(self.first, self.first + self.side.replicates)
-            for position, request in self.requests.items()
-        ]
-
-    def sent(self) -> Iterator[tuple[int, Call]]:
-        """As `calls`, with what is sent right before each."""
-        before = {position: self.side.before(position) for position in self.requests}
-        for position, call in self.calls:
-            if (request := before[position]) is not None:
-                earlier = self.side.call(request, int(call.content["replicate"]))
-                yield position, earlier.sent(before=call.key)
-            yield position, call
-
-
-def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
-    """Calls in the order in which they are sent: users in blocks, each in a random order.
-
-    So a change during the run affects all sides alike. Each replicate has other neighbours in its
-    batch, so the noise floor includes the noise of batch composition. Keys serve as random numbers.
-    """
-    return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
-
-
-def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
-    """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
-
-    Sides that are not sent together are sent apart from the rest, in the given order. The results of
-    each side are by position.
-    """
-    groups: dict[tuple[int, How], list[Questions]] = {}
-    for each in sides:
-        groups.setdefault((id(each.side.runner.subject), each.side.asked), []).append(each)
-    known: dict[tuple[int, str], Answer] = {}
-    for (asked, how), group in groups.items():
-        theirs = chain.from_iterable(each.sent() for each in group)
-        ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
-        runner = group[0].side.runner
-        answers = runner.executor.execute(runner.subject, ordered, anew=anew, ask=runner.way(how))
-        known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
-    return [
-        each.side.runner.outcomes(
-            each.requests,
-            [
-                (place, call, known[id(each.side.runner.subject), call.key])
-                for place, call in each.calls
-            ],
-        )
-        for each in sides
-    ]
-
-
-def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
-    lows, highs = zip(*ends, strict=True)
-    return min(lows), max(highs)
-
-
-def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
-    """Seconds between the first and the last of the times at which two sides were asked. 0 if both have the same times,
-    even if unknown; infinity if a time is unknown.
-    """
-    times = {*ours, *theirs}
-    if ours == theirs:
-        return 0.0
-    known = [time for time in times if time is not None]
-    return max(known) - min(known) if len(known) == len(times) else math.inf
-
-
-def _first_unasked(outcomes: Sequence[Outcome]) -> int:
-    """How many of `outcomes` come before the first that was not asked."""
-    return next((n for n, outcome in enumerate(outcomes) if outcome.unasked), len(outcomes))
 
 
 def _how(transformations: Sequence[AnyTransformation]) -> How:

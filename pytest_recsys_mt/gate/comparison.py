@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_recsys_mt.gate.document import Change, Changed, Row, detail_of, measured, unit_of
+from pytest_recsys_mt.gate.document import Change, Changed, Row
 from pytest_recsys_mt.gate.nodeids import address, step_of
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.gate.states import detail_of, measured, unit_of
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -73,7 +74,6 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
 
 
 def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean | None]:
-    """The facts on a change and, if a test must decide it, how much worse the mean is."""
     rule = policy.rule(new)
     found: Changed = {
         "nodeid": new["nodeid"],
@@ -163,7 +163,6 @@ def unknown_of(row: Row) -> dict[str, int]:
 
 
 def _asked(row: Row) -> int:
-    """How many users a verdict asked, whether or not each has a value; records are untrusted."""
     counts = (row.get(name) for name in ("users", "not_applicable", "errors"))
     return sum(count for count in counts if isinstance(count, int))
 

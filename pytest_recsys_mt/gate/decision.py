@@ -9,19 +9,10 @@ from typing import Literal, cast
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
-from pytest_recsys_mt.gate.document import (
-    Comparison,
-    Decision,
-    Document,
-    Facts,
-    Row,
-    grouped,
-    state_of,
-    state_of_test,
-    vacuous_of,
-)
+from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
+from pytest_recsys_mt.gate.states import grouped, state_of, state_of_test, vacuous_of
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import unread
 
@@ -58,7 +49,6 @@ NAMED = 3
 
 LONGEST = 250
 """Most characters of a reason in the sentence; `reasons` holds it in full."""
-
 
 EARLY = (
     "the baseline stopped after {users} users, when its verdicts were clear; for one that asks all users, run its "
@@ -156,7 +146,6 @@ class Gate:
     def _own_failures(
         self, gating: Sequence[Row], standing: Collection[str], several: bool
     ) -> list[Reason]:
-        """Tests that failed, and known violations that are fixed or expired, each once."""
         found: dict[str, Reason] = {}
         failed = []
         for row in gating:
@@ -191,7 +180,6 @@ class Gate:
             yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
 
     def _success(self, rows: Sequence[Row]) -> str:
-        """The sentence of a run that passes, including what it passed over."""
         counts = Counter(
             state_of(row) if self.policy.rule(row).gates else "ungated" for row in rows
         )

@@ -20,9 +20,10 @@ import numpy as np
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import unknown_of
-from pytest_recsys_mt.gate.document import Document, Row, measured
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import MARGIN
+from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
@@ -201,7 +202,6 @@ def fact(document: Document, part: str, name: str) -> object:
 
 
 def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    """Rows by their subject, and by their number among rows of the same subject."""
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for row in rows:
         about = (row["model"], address(row), row["relation"], str(row.get("against", "")))

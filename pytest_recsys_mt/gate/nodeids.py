@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.metamorphic import slug
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.errors import PolicyError
-from pytest_recsys_mt.gate.document import Row, vacuous_of
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import parts_of
+from pytest_recsys_mt.gate.states import vacuous_of
 from pytest_recsys_mt.safety.files import content_of, toml_of
 
 FILE = "recsys.toml"
@@ -207,7 +208,6 @@ class _Reader:
         return tables
 
     def _values(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> dict[str, Any]:
-        """The values of a table that has only these keys, each as it may be."""
         for key in table:
             if key not in names:
                 near = difflib.get_close_matches(key, names, 1)

@@ -23,7 +23,8 @@ from filelock import FileLock
 
 from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.baseline import read
-from pytest_recsys_mt.gate.document import Document, grouped, state_of_test
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.states import grouped, state_of_test
 from pytest_recsys_mt.safety.files import RUNS, content_of, written_whole
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -316,7 +317,6 @@ def _of(kept: Kept) -> tuple[object, object]:
 
 
 def _commit(root: Path) -> str:
-    """The commit that is checked out, in short; empty if it is not known."""
     if not any((each / ".git").exists() for each in (root, *root.parents)):
         return ""
     with suppress(OSError, subprocess.SubprocessError):

@@ -105,7 +105,6 @@ class Template:
 
     @cached_property
     def _lines(self) -> list[tuple[str, set[str]]]:
-        """The lines of the template, also those that were added to it, with their fields."""
         template = self.text
         if not self._names(template) & {"candidates", "candidates_from_0"}:
             template += f"\n{text('answers.candidates')}"
@@ -212,7 +211,6 @@ def strict_schema(properties: Mapping[str, object]) -> dict[str, object]:
 
 
 def _values(request: Request, newest: int | None, instruction: str) -> dict[str, Callable[[], str]]:
-    """How each field is made; a template has few of them."""
     high = _number(request.scale.high)
     titles = [_title(rating.item.label) for rating in request.history]
 

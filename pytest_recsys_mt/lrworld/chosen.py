@@ -137,7 +137,6 @@ def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
 
 
 def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
-    """What each sentence announces, since the last one that took everything back."""
     found: list[_Said] = []
     for sentence in _sentences(text, numbered=numbered):
         if found and _takes_back(sentence):

@@ -223,7 +223,6 @@ def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str,
 
 
 def _texts(option: str) -> Iterator[tuple[str, str]]:
-    """An option, and for a film its title with and without the year."""
     yield TITLE, option
     if film := _FILM.fullmatch(option):
         yield TITLE, film["dated"]

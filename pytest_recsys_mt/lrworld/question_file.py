@@ -105,7 +105,6 @@ class QuestionFile:
 
     @property
     def _asked(self) -> dict[str, Measure]:
-        """The measure that asks each kind, if possible one whose word for items is the questions'."""
         words = {(each.measure, each.domain) for each in self.questions}
         measures = measures_of(self._family)
         fitting = [each for each in measures if (each.name, each.domain) in words]

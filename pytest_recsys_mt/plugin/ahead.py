@@ -137,7 +137,6 @@ def takes_begun(item: pytest.Function) -> Iterator[None]:
 
 
 def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The body of a test, which begins; none if its relation does not apply."""
     begun = item.stash.get(BEGUN, None) or _new(item, current, run)
     transformation = begun.running.transformation
     if begun.recsys.lacks(transformation):
@@ -169,7 +168,6 @@ def _looked_at(item: pytest.Function, current: RunningTest, run: Run) -> list[Pa
 
 
 def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
-    """A test that begins; it gets its recommender later, with all that was asked of it."""
     assert current.recsys is not None
     running = current
     if item.stash.get(RUNNING_TEST, None) is not current:

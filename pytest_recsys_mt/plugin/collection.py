@@ -149,7 +149,6 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
 
 
 def _distinct(ids: list[str]) -> list[str]:
-    """The ids, with a number appended to repeated ones: test ids must be unique."""
     return [
         each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
         for place, each in enumerate(ids)

@@ -14,8 +14,9 @@ import pytest
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import record_in
-from pytest_recsys_mt.gate.document import UNSETTLED, Row, grouped, state_of, state_of_test
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
+from pytest_recsys_mt.gate.states import UNSETTLED, grouped, state_of, state_of_test
 from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
@@ -183,7 +184,6 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
 
 
 def _changed(before: Sequence[Row], row: Row) -> list[str]:
-    """The lines in which the example of a verdict differs from that of an earlier run."""
     for old in before:
         shown, now = example_of(old), example_of(row)
         if _about(old) == _about(row) and shown and now:

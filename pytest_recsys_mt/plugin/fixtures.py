@@ -77,7 +77,7 @@ def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
     """The judge that --recsys-judge names; override it to use your own."""
     run = run_of(pytestconfig)
     what = "a judge, which is a language model or any object with judge(comparisons)"
-    return run.roster.bench(_given(run.settings, "judge", what))
+    return run.roster.benches.named(_given(run.settings, "judge", what))
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +108,7 @@ def recsys_arena(
     return Arena(
         recsys.run(),
         _other(request, spec, recsys.design).run(),
-        run.roster.bench_of(recsys_judge),
+        run.roster.benches.of(recsys_judge),
         recsys_aspects,
         run.settings.seed,
         (recsys.model, spec),
@@ -137,7 +137,7 @@ def recsys_league(
     running.recsys, running.model = systems[specs[0]], ", ".join(specs)
     return League(
         {spec: recsys.run() for spec, recsys in systems.items()},
-        run.roster.bench_of(recsys_judge),
+        run.roster.benches.of(recsys_judge),
         recsys_aspects,
         settings.seed,
         design,
@@ -170,7 +170,6 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
 
 
 def _given(settings: Settings, name: str, what: str) -> str:
-    """The value of an option that a test requires; skips the test if it is not given."""
     spec: str | None = getattr(settings, name)
     if spec is None:
         raise DoesNotApply(f"needs {what}: give {typed(name)}=SPEC")

@@ -173,8 +173,6 @@ def _asks_itself(item: pytest.Function) -> bool:
 
 
 def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
-    """Set up, run and tear down one test, without reporting it; the first report that is not good."""
-
     def phase(when: Literal["setup", "call", "teardown"], **arguments: object) -> pytest.TestReport:
         hook = getattr(item.ihook, f"pytest_runtest_{when}")
         call = pytest.CallInfo[None].from_call(

@@ -78,7 +78,6 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
 
 
 def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
-    """The specs of the test: its own, all of a league, or none if a fixture gives the model."""
     own = parameters_of(item).get("recsys_model")
     if own is not None:
         return [str(own)]
@@ -92,7 +91,6 @@ def _program(config: pytest.Config) -> Sequence[str]:
 
 
 def _finding(config: pytest.Config) -> Iterator[str]:
-    """The options of the command line that decide where tests are and how they are imported."""
     words = list(map(str, config.invocation_params.args))
     for word, following in pairwise([*words, ""]):
         if word in _TAKE_A_VALUE:
@@ -102,7 +100,6 @@ def _finding(config: pytest.Config) -> Iterator[str]:
 
 
 def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
-    """The test as an argument, under the id that it has if its model is the only one."""
     config, name = item.config, item.name
     own = str(parameters_of(item).get("recsys_model", ""))
     if own in settings.models:

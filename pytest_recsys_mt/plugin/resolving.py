@@ -86,7 +86,6 @@ def settings_of(config: pytest.Config) -> Settings:
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:
-    """The dataset; if none is named, the one recorded with the answers."""
     named = config.getoption("recsys_data", None) or config.getini("recsys_data")
     models: tuple[str, ...] = values["model"]
     recorded = [spec for spec in models if spec.startswith("recorded:")]
@@ -96,7 +95,6 @@ def _data(config: pytest.Config, values: dict[str, Any]) -> str:
 
 
 def _policy(config: pytest.Config, named: str | None) -> Policy | None:
-    """The policy that the options name, or the one in the root folder; None without one."""
     path = config.rootpath / FILE if named is None else expanded(named)
     if named is None and not path.is_file():
         return None

@@ -54,7 +54,6 @@ def posted(folder: Path) -> list[Standing]:
 
 
 def _name(item: pytest.Item) -> str:
-    """The name of a test without its recommender, which the line shows anyway."""
     relation = relation_of(item)
     if relation is None:
         return item.name

@@ -79,7 +79,6 @@ class BM25(ScoringRecommender):
 
 
 def _counts(items: Sequence[Item]) -> csr_array[np.float64]:
-    """How often each document contains each term: items in rows, terms (sorted) in columns."""
     documents = [Counter(terms(item)) for item in items]
     column = {term: place for place, term in enumerate(sorted(set().union(*documents)))}
     rows = np.repeat(np.arange(len(items)), [len(document) for document in documents])

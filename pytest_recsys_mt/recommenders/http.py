@@ -250,7 +250,6 @@ class HTTPRecommender:
     async def _ask(
         self, requests: Sequence[Request], batch: Sequence[int]
     ) -> AsyncIterator[Arrived]:
-        """Yield the answers to a batch; a batch that fails as a whole is sent again in halves."""
         import httpx2
 
         url = f"{self.endpoint.url}/recommend"

@@ -54,7 +54,6 @@ def keep_largest(matrix: csr_array[np.float64], k: int) -> csr_array[np.float64]
 
 
 def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
-    """The k-th largest value of each row; -inf for a row that has no more than k."""
     return np.array([np.partition(row, -k)[-k] if row.size > k else -np.inf for row in rows])
 
 

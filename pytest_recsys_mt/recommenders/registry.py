@@ -237,7 +237,6 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
 
 
 def _near(name: str) -> str | None:
-    """The recommender that a bare name misspells, if any; case and punctuation do not count."""
     offered = {*NAMES, *(point.name for point in metadata.entry_points(group=ENTRY_POINTS))}
     plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
     asked = re.sub(r"[\W_]", "", name).casefold()

@@ -200,7 +200,6 @@ class ScoringRecommender(ABC):
     def _rank_unseen(
         self, rows: list[int], requests: Sequence[Request], scores: Floats
     ) -> dict[int, list[str]]:
-        """The k best items that the user is not known to have, for the requests in `rows`."""
         if not rows:
             return {}
         column, ids = self.catalogue.column, self.catalogue.ids

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.document import grouped
+from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.answers import read_answers
 from pytest_recsys_mt.safety.sanitize import one_line

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.answers import Shown
+from pytest_recsys_mt.oracles.judging.examples import Shown
 from pytest_recsys_mt.requests import Entry, Item, Message, Request
 from pytest_recsys_mt.safety.sanitize import sanitize
 from pytest_recsys_mt.verdict import Example
@@ -100,7 +100,6 @@ def _facts(attributes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _differing(source: Request | None, followup: Request | None) -> dict[str, frozenset[str]]:
-    """The attributes of items that both requests show, and not with the same value."""
     if source is None or followup is None:
         return {}
     ours, theirs = _items(source), _items(followup)

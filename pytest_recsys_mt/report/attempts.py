@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.gate.document import Row, grouped
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.states import grouped
 
 OUTCOMES = ("passed", "failed", "skipped")
 """pytest's own outcomes of a report. Any other outcome means that the test runs again."""

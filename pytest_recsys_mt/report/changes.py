@@ -111,7 +111,6 @@ def _facts(attributes: Mapping[str, Any] | None) -> list[str]:
 
 
 def _messages(prompt: Sequence[Mapping[str, Any]] | None) -> list[str]:
-    """The lines of a chat; with several messages, each below its role."""
     lines = []
     for message in prompt or ():
         lines += [f"[{message['role']}]"] if len(prompt or ()) > 1 else []
@@ -187,7 +186,6 @@ def _only(mark: Mark, text: str) -> Hunk:
 
 
 def _numbered(entries: Sequence[Entry]) -> dict[Numbered, int]:
-    """The place of each entry, by what it is and how many of the same came before it."""
     count = Counter[Hashable]()
     places = {}
     for place, (key, _) in enumerate(entries):

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Comparison, Row, grouped
+from pytest_recsys_mt.gate.document import Comparison, Row
+from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.short_names import named, shorten
 from pytest_recsys_mt.report.table import columns_of, write_cells
 from pytest_recsys_mt.safety.sanitize import one_line

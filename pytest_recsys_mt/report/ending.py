@@ -13,12 +13,14 @@ from xml.etree.ElementTree import ParseError
 import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.gate.document import Document, Drift, grouped
+from pytest_recsys_mt.gate.document import Document, Drift
+from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.gate.store import Store
 from pytest_recsys_mt.report.attempts import CRASHED, Result, lost, missing, results_of
 from pytest_recsys_mt.report.html import write_report
 from pytest_recsys_mt.report.junit import annotate
-from pytest_recsys_mt.report.record import Record, lines_of
+from pytest_recsys_mt.report.record import Record
+from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.step_summary import append
 from pytest_recsys_mt.safety.files import RUNS, is_replaced
 from pytest_recsys_mt.safety.sanitize import Safe
@@ -109,7 +111,6 @@ __all__ = ["Record", "finish", "lost", "missing", "results_of"]
 
 
 def _merged(found: Iterable[Drift]) -> list[Drift]:
-    """The results of all workers, one entry per recommender: the largest change, by model."""
     by_model = grouped(found, lambda drift: drift["model"])
     return [
         max(drifts, key=lambda each: (each["drifted"], each["effect"]))

@@ -139,7 +139,6 @@ def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The parts that one needs to ask a request again, as lines of text."""
     rated = [f"{each['title']}: {float(each['rating']):g}" for each in request["history"]]
     yield "history", rated or [NOTHING]
     low, high = request["scale"]

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt import wording
-from pytest_recsys_mt.gate.document import STATES, Row, grouped, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
+from pytest_recsys_mt.gate.states import STATES, grouped, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED

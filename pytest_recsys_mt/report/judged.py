@@ -4,15 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_recsys_mt.gate.document import (
-    Document,
-    Readable,
-    Row,
-    State,
-    detail_of,
-    grouped,
-    state_of_test,
-)
+from pytest_recsys_mt.gate.document import Document, Readable, Row
+from pytest_recsys_mt.gate.states import State, detail_of, grouped, state_of_test
 from pytest_recsys_mt.safety.sanitize import one_line
 
 UNJUDGED: dict[State, str] = {

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.gate.document import Decision, Document, Row, grouped, state_of
+from pytest_recsys_mt.gate.document import Decision, Document, Row
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
+from pytest_recsys_mt.gate.states import grouped, state_of
 from pytest_recsys_mt.report.folding import ORDER, told_of
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 from pytest_recsys_mt.safety.files import written_to
@@ -116,7 +117,6 @@ def _explain(failure: Element, rows: Sequence[Row]) -> None:
 
 
 def _name_ours(case: Element, prefix: str) -> None:
-    """Name the files of the suites alike on every machine, wherever they are installed."""
     name, file = case.get("classname", ""), case.get("file")
     begins = prefix if name.startswith(prefix) else ""
     case.set("classname", begins + _OUR_MODULES.sub(r"\1", name.removeprefix(begins)))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.wording import SHARE, measured_words
 
 SIGNS = {"at most": "<= ", "at least": ">= ", "within": "+-"}

@@ -1,134 +1,28 @@
 """The record: the results of a run as one JSON document."""
 
-from __future__ import annotations
-
-import dataclasses
-import datetime
-import json
-import platform
-import re
-import time
-import uuid
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal
 
 from pytest_recsys_mt.calls.bill import Counted
 from pytest_recsys_mt.calls.causes import Cause, Caused
 from pytest_recsys_mt.calls.readings import Reading
-from pytest_recsys_mt.engine.settings import RECORDED, Settings
+from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.gate.baseline import digest_of, nearest
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import (
-    Calls,
-    Decision,
-    Document,
-    Drift,
-    Facts,
-    Planted,
-    Readable,
-    Row,
-    grouped,
-    models_of,
-)
+from pytest_recsys_mt.gate.document import Calls, Decision, Document, Drift, Facts, Planted, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
+from pytest_recsys_mt.gate.states import grouped, models_of
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.answers import taken_from, write_answers
-from pytest_recsys_mt.report.asked import asked_of, shrunk_of
+from pytest_recsys_mt.report.facts import dimensions, environment, settings_of, summed, time_since
+from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.spending import spent
-from pytest_recsys_mt.requests import EntryKind
 from pytest_recsys_mt.safety.files import written_to
-from pytest_recsys_mt.safety.sanitize import plain
-from pytest_recsys_mt.verdict import NOT_ASKED, Status, Verdict
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.engine.counterexample import Counterexample
+from pytest_recsys_mt.verdict import NOT_ASKED
 
 SCHEMA = "recsys-mt/2"
-
-NOT_FINITE = "not_finite"
-"""Where the details of a row say which of its numbers were none."""
-_NAMED = 5  # how many numbers that are none a reason names
-PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
-"""Packages whose versions may affect answers or numbers."""
-
-PAST = "whole"
-"""What counts as the past of a user: all interactions in the training data, shown in a request or
-not. An answer to an open question should name none of them, and an answer's popularity is compared
-with theirs. In older records it was the history shown; values of both kinds cannot be compared."""
-
-WITH_REQUESTS = 3
-"""How many examples of a verdict have their requests in the record: the worst."""
-
-
-def row_of(
-    verdict: Verdict,
-    *,
-    nodeid: str,
-    suite: str,
-    model: str,
-    expected: Status,
-    fingerprint: str | None = None,
-    promise: str = "",
-    shrunk: Counterexample | None = None,
-) -> Row:
-    """One verdict as plain data; the outcome and the attempts of its test are added when known."""
-    known: dict[str, object] = {
-        **{field.name: getattr(verdict, field.name) for field in dataclasses.fields(verdict)},
-        "examples": list(_examples(verdict)),
-        "details": dict(verdict.details),
-        "per_user": dict(verdict.per_user),
-        "slices": [dataclasses.asdict(each) for each in verdict.slices],
-        "nodeid": nodeid,
-        "suite": suite,
-        "promise": promise,
-        "model": model,
-        "fingerprint": fingerprint,
-        "outcome": "",
-        "attempts": 1,
-        "expected": expected,
-        "p_holm": None,
-        "p_bh": None,
-        "shrunk": None if shrunk is None else shrunk_of(shrunk),
-        "reproduce": "",
-        "traceback": "",
-    }
-    of_benchmarks = () if verdict.metric is not None else ("metric", "value", "threshold")
-    row = {key: known[key] for key in Row.__annotations__ if key not in of_benchmarks}
-    lost: list[str] = []
-    clean: Row = plain(row, lost)
-    clean["nodeid"] = nodeid  # pytest's own text: whatever splits it wants it as it is
-    if lost:
-        # A part of what belongs together would say something else than the whole.
-        for pair in ("interval", "reach"):
-            if None in (clean[pair] or ()):
-                clean[pair] = None
-        clean["per_user"] = {
-            user: value for user, value in clean["per_user"].items() if value is not None
-        }
-        clean["details"][NOT_FINITE] = lost
-        told = f"not a finite number, so left out: {', '.join(lost[:_NAMED])}"
-        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-        clean["reason"] = "; ".join(filter(None, (clean["reason"], told + more)))
-    return clean
-
-
-def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
-    """The examples; the worst of a verdict that somebody will look into with their requests."""
-    told = verdict.status in ("violated", "inconclusive", "error")
-    for place, example in enumerate(verdict.examples):
-        known: dict[str, object] = {
-            field.name: getattr(example, field.name)
-            for field in dataclasses.fields(example)
-            if not field.name.endswith("_asked")
-        }
-        if told and place < WITH_REQUESTS:
-            known["asked"] = asked_of(example)
-        yield known
 
 
 class Record:
@@ -260,7 +154,7 @@ class Record:
             "time": self._time,
             "calls": self.calls,
             "readings": {
-                model: _summed(self._readings[model].values()) for model in sorted(self._readings)
+                model: summed(self._readings[model].values()) for model in sorted(self._readings)
             },
             "drift": self._drifts,
             "notes": sorted(self.notes),
@@ -303,108 +197,6 @@ class Record:
         with written_to(path, 0o644) as stream:
             stream.writelines(lines_of(document))
         write_answers(path, document, self.answers)
-
-
-def settings_of(settings: Settings) -> dict[str, object]:
-    """The settings that answers or verdicts depend on: no paths, no secrets."""
-    return {
-        **dataclasses.asdict(settings.design),
-        **{name: _plain(getattr(settings, name)) for name in RECORDED},
-        "prompt": settings.prompt or settings.design.prompt,
-        "past": PAST,
-    }
-
-
-def _plain(value: object) -> object:
-    """What a setting says is recorded of it, such as the digest of a file; else itself, as JSON gives it back."""
-    plain = getattr(value, "recorded", value)
-    return list(plain) if isinstance(plain, tuple) else plain
-
-
-@cache
-def environment() -> dict[str, str]:
-    """The interpreter, the machine, and the installed versions of `PACKAGES`."""
-    found = {
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
-    }
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def time_since(started: float) -> dict[str, object]:
-    """When a run began, in UTC, and how long it took: the only part of a record that differs in a second run."""
-    begun = datetime.datetime.fromtimestamp(int(started), datetime.UTC)
-    return {"started": begun.isoformat(), "seconds": round(max(0.0, time.time() - started), 1)}
-
-
-UNREAD_SHOWN = 3
-"""How many different answers are shown of which nothing could be read."""
-
-
-def _summed(readings: Collection[Reading]) -> Readable:
-    kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
-    unread = [read for read in readings if "text" in read]
-    shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]
-    return {
-        "answers": len(readings),
-        "unreadable": sum(read["entries"].keys() <= {"unparsed"} for read in readings),
-        "ambiguous": sum(read.get("ambiguous", False) for read in readings),
-        "unread": [{"text": text, "how": how} for text, how in shown],
-        "entries": {kind: kinds[kind] for kind in get_args(EntryKind)},
-    }
-
-
-def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:
-    """The dimensions of each recommender: the figures of a radar chart.
-
-    Returns:
-        By recommender and dimension the rows' ``details["dimension"]`` without its name: ``value``
-        in [0, 1], where 1 is best, its bounds ``low`` and ``high``, and the ``nodeid`` of its test.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        dimension = row["details"].get("dimension")
-        if isinstance(dimension, dict) and "name" in dimension:
-            figures = {**dimension, "nodeid": row["nodeid"]}
-            found.setdefault(row["model"], {})[figures.pop("name")] = figures
-    return found
-
-
-def lines_of(document: Document) -> Iterator[str]:
-    """A record as readable text, part by part; the values of users take one line per verdict, as do both
-    requests of an example.
-    """
-    rows = document["results"]
-    mark = uuid.uuid4().hex
-    head, *tail = json.dumps(
-        {**document, "results": [mark] if rows else []}, indent=1, allow_nan=False
-    ).split(f'"{mark}"')
-    yield head
-    for place, row in enumerate(rows):
-        # No text of JSON has a line break in it: all of them are those of the indent.
-        yield (",\n  " if place else "") + _text_of(row, mark).replace("\n", "\n  ")
-    yield "".join(tail) + "\n"
-
-
-def _text_of(row: Row, mark: str) -> str:
-    values: list[str] = []
-
-    def in_one_line(value: object) -> str:
-        values.append(json.dumps(value, allow_nan=False, separators=(",", ":")))
-        return f"@{mark}/{len(values) - 1}@"
-
-    examples = [
-        {**each, "asked": in_one_line(each["asked"])} if "asked" in each else each
-        for each in row["examples"]
-    ]
-    kept = {**row, "examples": examples, "per_user": in_one_line(row["per_user"])}
-    lines = json.dumps(kept, indent=1, allow_nan=False)
-    return re.sub(rf'"@{mark}/(\d+)@"', lambda found: values[int(found[1])], lines)
 
 
 def standing(rows: Iterable[Row], corrected: Literal["p_holm", "p_bh"], alpha: float) -> list[Row]:

@@ -19,8 +19,8 @@ from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.evidence import evidence
-from pytest_recsys_mt.report.record import row_of
 from pytest_recsys_mt.report.relation_list import promise_of
+from pytest_recsys_mt.report.rows import row_of
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Status, Verdict
 

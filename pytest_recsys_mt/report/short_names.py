@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_recsys_mt.gate.document import Row, grouped
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row, own_parameters, spoken_of
+from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.metamorphic import slug
 
 
@@ -59,7 +60,6 @@ def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
 
 
 def _marks(rows: Sequence[Row]) -> list[str]:
-    """The shortest of some descriptions that differs from row to row."""
     one_function = len({row["oracle"].partition(":")[0] for row in rows}) == 1
     ways: list[Callable[[Row], str]] = [
         lambda row: row["oracle"].partition(":")[2 if one_function else 0],

@@ -4,7 +4,8 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_recsys_mt.gate.document import Comparison, Document, Row, grouped, measured, state_of
+from pytest_recsys_mt.gate.document import Comparison, Document, Row
+from pytest_recsys_mt.gate.states import grouped, measured, state_of
 from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
 from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
 from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from pytest_recsys_mt.gate.document import Row, SliceRow, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import Row, SliceRow
 from pytest_recsys_mt.gate.nodeids import address
+from pytest_recsys_mt.gate.states import measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import distinct_names, folded, named, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort
-from pytest_recsys_mt.gate.document import Calls, Row, grouped, state_of, vacuous_of
+from pytest_recsys_mt.gate.document import Calls, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
+from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.judged import all_read_in_words
-from pytest_recsys_mt.report.record import NOT_FINITE, Record, standing
+from pytest_recsys_mt.report.record import Record, standing
+from pytest_recsys_mt.report.rows import NOT_FINITE
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import (
@@ -200,7 +202,6 @@ def _spent(calls: Calls) -> str:
 
 
 def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
-    """The calls by suite, model and purpose: if `told`, or if they cost something."""
     axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
     paid = calls["prompt_tokens"] + calls["completion_tokens"] > 0
     if not told and not (paid and max(len(axes["suite"].keys() - {""}), len(axes["model"])) > 1):

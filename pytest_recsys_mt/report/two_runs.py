@@ -11,9 +11,10 @@ from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
 from pytest_recsys_mt.gate.comparison import keyed
 from pytest_recsys_mt.gate.decision import Gate
-from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row, measured, state_of
+from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row
 from pytest_recsys_mt.gate.nodeids import address, addresses
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
+from pytest_recsys_mt.gate.states import measured, state_of
 from pytest_recsys_mt.gate.store import Store, called
 from pytest_recsys_mt.report.compared import CHANGES, LOUD
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
@@ -121,7 +122,6 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
 
 
 def _in_common(old: Document, new: Document) -> tuple[tuple[Document, Document], list[str]]:
-    """Both records with the tests that both have, and how many only one has."""
     tests = [set(addresses(document["results"])) for document in (old, new)]
     if tests[0] == tests[1]:
         return (old, new), []
@@ -150,7 +150,6 @@ def _about(path: Path, document: Document) -> str:
 def _sections(
     comparison: Comparison, old: Document, new: Document, broke: list[str]
 ) -> Iterator[Sheet]:
-    """The tables of one comparison; to `broke` is added what fails now and did not."""
     model = comparison["model"]
     against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
     sides = ((old, against), (new, model))
@@ -230,7 +229,6 @@ def _line(pair: _Pair) -> list[str]:
 
 
 def _values(pair: _Pair) -> list[float | None]:
-    """What both measured: of the users of both, where each has a value of their own."""
     sides = [pair.old, pair.new]
     if pair.worse:
         return [fmean(row["per_user"][user] for user in pair.worse) for row in sides if row]

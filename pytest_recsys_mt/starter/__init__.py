@@ -150,7 +150,6 @@ def _model_seen_from(folder: Path, spec: str) -> str:
 
 
 def _seen_from(folder: Path, name: str) -> str:
-    """A path as a run started in `folder` needs it: from there, if it is in the current folder only."""
     path = expanded(name)
     if path.is_absolute() or (folder / path).exists() or not path.exists():
         return name
@@ -184,14 +183,12 @@ def repository() -> str:
 
 
 def _package(spec: str) -> str:
-    """What is installed: the package, with the extra that the recommender needs."""
     name = spec.partition("?")[0]
     extra = "train" if name in TRAINED else "hf" if spec.startswith("hf:") else ""
     return f'"pytest-recsys-mt{f"[{extra}]" if extra else ""} @ git+{repository()}"'
 
 
 def _make(folder: Path, undo: contextlib.ExitStack) -> None:
-    """Make the folders that are missing; `undo` removes those that are still empty."""
     try:
         for path in reversed((folder, *folder.parents)):
             if not path.is_dir():

@@ -8,8 +8,8 @@ from math import sqrt
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.datasets import dataset, load
-from pytest_recsys_mt.datasets.dataset import Neighbours
+from pytest_recsys_mt.datasets import load, neighbours
+from pytest_recsys_mt.datasets.neighbours import Neighbours
 
 
 def of(*users: str) -> Neighbours:
@@ -28,11 +28,11 @@ def test_they_are_the_largest_cosines_of_a_plain_reference() -> None:
         cosine = {
             each: round(count / sqrt(len(owners[item]) * len(owners[each])), 9)
             for each, count in shared.items()
-            if count >= dataset.LEAST_SHARED
+            if count >= neighbours.LEAST_SHARED
         }
         near = mini.neighbours[item]
         assert item not in near
-        assert len(near) == min(len(cosine), dataset.NEAREST)
+        assert len(near) == min(len(cosine), neighbours.NEAREST)
         best = sorted(cosine.values(), reverse=True)[: len(near)]
         assert [cosine[each] for each in near] == best
 
@@ -58,7 +58,7 @@ def test_an_item_that_nobody_has_has_none_and_an_unknown_one_is_no_key() -> None
 
 
 def test_of_very_many_users_some_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "MOST_USERS", 10)
+    monkeypatch.setattr(neighbours, "MOST_USERS", 10)
     found = of(*["ab", "ac"] * 100, "ad")
     assert set(found["a"]) <= {"b", "c"}
     assert found["b"] == ("a",)

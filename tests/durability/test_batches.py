@@ -11,7 +11,7 @@ import pytest
 from pytest_recsys_mt.calls import batch_files
 from pytest_recsys_mt.calls.batch_files import write_batch
 from pytest_recsys_mt.calls.call import Call
-from pytest_recsys_mt.calls.subject import RecommenderSubject
+from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import resolve
@@ -78,7 +78,7 @@ def test_a_batch_needs_a_plan(project: Project, pytester: pytest.Pytester) -> No
 def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[tuple[Any, Call]]]:
     """Three calls to each of two models."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    from pytest_recsys_mt.calls.subject import subject
+    from pytest_recsys_mt.calls.subjects import subject
     from pytest_recsys_mt.datasets import load
 
     found: dict[str, list[tuple[Any, Call]]] = {}

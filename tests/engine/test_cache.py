@@ -24,7 +24,8 @@ from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.progress import Progress
-from pytest_recsys_mt.calls.subject import TextSubject, subject
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
 

@@ -14,7 +14,7 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split, in_turn
-from pytest_recsys_mt.engine.roster import Fit
+from pytest_recsys_mt.engine.refits import Fit
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import DataError, NotApplicable

@@ -16,7 +16,7 @@ from benchmarks.promises import settings_of
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.calls.call import plain_request
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split

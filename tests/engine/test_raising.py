@@ -7,7 +7,7 @@ import pytest
 
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.calls.failures import Failures
-from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.engine.shrinking import MOST_CALLS, smallest_raising
 from pytest_recsys_mt.report.raising import as_code, how_to_ask
 

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.call import SCHEMA
-from pytest_recsys_mt.calls.subject import TextSubject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm import LLMRecommender

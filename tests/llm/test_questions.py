@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.calls.call import canonical, key_of
-from pytest_recsys_mt.calls.subject import TextSubject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm import LLMRecommender, recommender
 from pytest_recsys_mt.llm.question import Latest, call_seed

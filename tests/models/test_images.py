@@ -15,7 +15,8 @@ need("PIL")
 
 from PIL import Image, ImageDraw
 
-from pytest_recsys_mt.calls.subject import TextSubject, subject
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.calls.tokens import PER_MESSAGE, estimated
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt

@@ -15,7 +15,8 @@ from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.calls.subject import TextSubject, subject
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.design import PROMPT
 from pytest_recsys_mt.llm.api import chat_api, pacing, retries
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel

@@ -10,7 +10,8 @@ import pytest
 
 from pytest_recsys_mt.calls.answer import completion_of, plain_completion
 from pytest_recsys_mt.calls.batch_files import _request
-from pytest_recsys_mt.calls.subject import TextSubject, subject
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.design import PROMPT
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api import chat_api

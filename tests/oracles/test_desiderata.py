@@ -26,8 +26,7 @@ from pytest_recsys_mt.oracles import (
     popularity_rank_correlation,
 )
 from pytest_recsys_mt.oracles.popularity_metric import DESIDERATA, SHAPE, Metric, counterexamples
-from pytest_recsys_mt.oracles.scores.gini import gini
-from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl
+from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
 
 Slate = tuple[int, ...]
 

@@ -20,8 +20,7 @@ from pytest_recsys_mt.oracles import (
     popularity_lift,
     popularity_rank_correlation,
 )
-from pytest_recsys_mt.oracles.scores.gini import gini
-from pytest_recsys_mt.oracles.scores.herfindahl import herfindahl
+from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 ON_SCORES = (log_popularity_difference, popularity_lift, gini_difference, herfindahl_difference)

@@ -13,7 +13,7 @@ from benchmarks.promises import settings_of
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Executor
-from pytest_recsys_mt.calls.subject import subject
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case, Split

@@ -4,11 +4,12 @@ import json
 from typing import Any, cast
 
 from pytest_recsys_mt import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.answers import Context, Shown
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.oracles.judging.examples import Shown
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
 from pytest_recsys_mt.report.asked import MOST_CHARACTERS, asked_of, plain_requests
 from pytest_recsys_mt.report.changes import changes
-from pytest_recsys_mt.report.record import row_of
+from pytest_recsys_mt.report.rows import row_of
 from pytest_recsys_mt.requests import Entry, Message
 from pytest_recsys_mt.verdict import Example, Status, Verdict
 

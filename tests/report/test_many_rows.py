@@ -18,7 +18,7 @@ from pytest_recsys_mt.gate.baseline import decoded
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.html import cards, figures, render
 from pytest_recsys_mt.report.html.answer import answer_of
-from pytest_recsys_mt.report.record import lines_of
+from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.safety.sanitize import _COMMAND, _ESCAPE, _INVISIBLE, _LINE_BREAKS, sanitize
 from tests.report.records import asked, document, example, holds, row
 

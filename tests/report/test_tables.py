@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.engine.settings import COLUMNS as DECLARED
-from pytest_recsys_mt.gate.document import State
+from pytest_recsys_mt.gate.states import State
 from pytest_recsys_mt.report.short_names import distinct_names, folded
 from pytest_recsys_mt.report.table import COLUMNS, USUAL, WORDS, write_beside, write_table
 from pytest_recsys_mt.report.terminal import COUNTED

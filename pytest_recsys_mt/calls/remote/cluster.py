@@ -86,7 +86,6 @@ def quietly() -> Iterator[None]:
 
 
 def _check(address: str) -> None:
-    """Check that a server listens at an address that names a host and a port."""
     if address.startswith("ray://"):
         raise ValueError(
             "ray:// is the address of a Ray Client, which streams no results; name the cluster's "

@@ -22,7 +22,8 @@ from pytest_recsys_mt.calls.remote.cluster import (
     room,
 )
 from pytest_recsys_mt.calls.remote.recipe import Recipe, pack_calls, pack_recipe
-from pytest_recsys_mt.calls.subject import Subject, subject
+from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import shortened

@@ -193,7 +193,6 @@ def describe_connection(error: Exception, url: str) -> str:
 
 
 def _complaint(body: object) -> str:
-    """The message in the body of an error, in any of the usual places."""
     if isinstance(body, Mapping):
         for name in ("message", "detail", "error"):
             if body.get(name):
@@ -207,7 +206,6 @@ def _joined(parts: list[Any]) -> str:
 
 
 def _called(message: Mapping[str, Any]) -> list[str]:
-    """The arguments of the tools that a message calls, each as text."""
     calls = message.get("tool_calls")
     calls = calls if isinstance(calls, list) else [{"function": message.get("function_call")}]
     given = [mapping(mapping(call).get("function")).get("arguments") for call in calls]

@@ -96,10 +96,6 @@ class LiteLLMModel(OpenAIModel):
         return Endpoint(" ".join([provider, *places]))
 
     @cached_property
-    def _key(self) -> None:
-        self.require_key()
-
-    @cached_property
     def _dialect(self) -> Dialect:
         return Dialect(("max_tokens",))
 

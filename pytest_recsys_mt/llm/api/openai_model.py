@@ -9,33 +9,21 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api import chat_api, responses_api
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.llm.api.extra_body import check
 from pytest_recsys_mt.llm.api.flight import Flight, Told
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
-from pytest_recsys_mt.safety.redaction import HEADERS, Secret, holds_secret, shortened
+from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.llm.api.channel import Channel
-
-_log = logging.getLogger(__name__)
-
-_OWN_FIELDS = frozenset(
-    ("model", "messages", "input", "instructions", "temperature", "top_p", "seed",
-     "max_tokens", "max_completion_tokens", "max_output_tokens", "reasoning_effort", "reasoning",
-     "response_format", "text")
-)  # fmt: skip
-"""Fields of a request that are not for `extra_body`, since they are set here."""
-
-_UNREAD_FIELDS = frozenset(("n", "stream", "logprobs", "top_logprobs"))
-"""Those that ask for what would not be read."""
 
 
 class OpenAIModel:
@@ -109,24 +97,8 @@ class OpenAIModel:
             ("extra_body", extra_body, extra_body is None or isinstance(extra_body, Mapping),
              "fields, each given as extra_body.KEY=VALUE"),
         )  # fmt: skip
-        unread = _UNREAD_FIELDS.intersection(extra_body or ())
-        if unread:
-            raise RecommenderError(
-                f"openai: extra_body.{min(unread)} asks for what is not read: one call has one answer, "
-                f"which is read whole and as text; leave it out"
-            )
-        own = _OWN_FIELDS.intersection(extra_body or ())
-        if own:
-            raise RecommenderError(
-                f"openai: extra_body.{min(own)} would replace a field that this package sets; leave it "
-                f"out, and use temperature, top_p, max_tokens, json or reasoning_effort for what they say"
-            )
-        secrets = [name for name in extra_body or () if holds_secret(f"?{name}=")]
-        if secrets:
-            raise RecommenderError(
-                f"{self.prefix}: extra_body.{secrets[0]} looks like a key, and a spec is shown; give it in {HEADERS}"
-            )
-        self.model = model
+        check(self.prefix, extra_body or {})
+        self.model = self.name = model
         self.temperature = temperature
         self.max_tokens = max_tokens
         self.top_p = top_p
@@ -154,15 +126,9 @@ class OpenAIModel:
         return model
 
     def __repr__(self) -> str:
-        sampling = "".join(
-            f", {name}={value!r}" for name, value in self._sampling.items() if value is not None
-        )
+        given = {name: value for name, value in self._sampling.items() if value is not None}
+        sampling = "".join(f", {name}={value!r}" for name, value in given.items())
         return f"{type(self).__name__}({self.model!r}{sampling})"
-
-    @property
-    def name(self) -> str:
-        """Its name in reports."""
-        return self.model
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -257,10 +223,6 @@ class OpenAIModel:
         return Endpoint.from_environment()
 
     @cached_property
-    def _key(self) -> Secret | None:
-        return self._endpoint.key()
-
-    @cached_property
     def _dialect(self) -> Dialect:
         dialect = Dialect.of(self._endpoint)
         return dialect.of_responses() if self.api == "responses" else dialect
@@ -271,7 +233,7 @@ class OpenAIModel:
 
     @cached_property
     def _channel(self) -> Channel:
-        key = self._key
+        key = self._endpoint.key()
         from pytest_recsys_mt.llm.api.channel import Channel
 
         return Channel(self._endpoint, key, self._pace.ceiling)
@@ -380,7 +342,7 @@ class OpenAIModel:
         for note in dialect.notes_since(self._dialect, self._endpoint.url, self.model):
             if note not in self.notes:
                 self.notes.append(note)
-                _log.warning(note)
+                logging.getLogger(__name__).warning(note)
         self._dialect = dialect
 
     def _reason(self, error: Exception) -> str:

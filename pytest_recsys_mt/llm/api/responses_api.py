@@ -73,7 +73,6 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(response: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The parts of all messages; reasoning and other items hold no answer."""
     for item in response["output"]:
         if isinstance(item, Mapping) and item.get("type") == "message":
             content = item.get("content")

@@ -5,22 +5,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pytest_recsys_mt.llm.reading.layout import Piece
-from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_name, is_plain, role_of
+from pytest_recsys_mt.llm.reading.line import Piece
+from pytest_recsys_mt.llm.reading.names import Role, is_name, role_of
 from pytest_recsys_mt.llm.reading.wording import phrase
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX
 
 _HEADING = re.compile(r"[:：][*_ ]*$")
+
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
 _LED = re.compile(r"[*_# ]*([^:：,;，、()（）\d]{1,60})[:：][*_ ]*\S")
+
 _FIRST = re.compile(r"[,;、]\s|\s(?:and|und|et|y|e|en)\s")
+
 _WORDS = 6  # most words of a name before its list in one line
 
 _BECAUSE = phrase("because", re.IGNORECASE)
 
 _GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
 """In the names of groups, which nothing orders."""
+
 _ENTRIES = ("numbered", "bulleted", "data")
 
 
@@ -157,7 +160,6 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
 
 
 def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:
-    """Whether a list begins with a piece that no heading introduces."""
     piece, before = pieces[at], pieces[at - 1]
     if piece.place == "numbered":
         return runs[at] == at and not (piece.number == 2 and before.place == "line")
@@ -238,146 +240,3 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     best_first = sorted(range(len(groups)), key=keys.__getitem__)
     sorted_ = [piece for at in best_first for piece in groups[at]]
     return Block((*block.pieces[: entries[0]], *sorted_), block.name)
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What was read in one block."""
-
-    block: Block
-    items: tuple[str, ...]  # what its entries name, each once, in their order
-    offered: int  # how many of them were offered
-    restated: bool  # whether it is the offered items once more, in their order
-    begins: bool  # whether it begins as the offered items do
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which blocks are the answer, by their places, and why; or which have equal claims."""
-
-    chosen: tuple[int, ...]
-    rule: str
-    ambiguous: tuple[int, ...] = ()
-
-
-_CLAIMS: dict[Role, int] = {
-    "final": 4, "ranking": 3, "more": 2, "": 2, "scores": 1, "candidates": 1,
-}  # fmt: skip
-
-
-def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
-    """The blocks that are the answer; the one rule for all answers.
-
-    What is `ASIDE` is never the answer. A block named as final comes before one named as a ranking,
-    that before one without such a name, that before scores. Of several the only one with `k` items
-    is the answer; blocks that share nothing and have `k` items together are parts of one list.
-    """
-    roles: list[Role] = [each.block.role for each in read]
-    listed = [at for at, each in enumerate(read) if each.items]
-    kept = [at for at in listed if roles[at] not in ASIDE]
-    if truncated:  # "Let me consider each film in turn. 1. ..." is no ranking yet
-        kept = [
-            at
-            for at in kept
-            if (not read[at].begins or len(read[at].items) == k)
-            and not any(piece.score is not None for piece in read[at].block.pieces)
-        ]
-    if any(read[at].offered for at in kept):  # the history once more is none
-        kept = [
-            at
-            for at in kept
-            if read[at].offered
-            or any(each.startswith(UNKNOWN_PREFIX) for each in read[at].items)
-            or roles[at] in ("final", "ranking")
-        ]
-    if len(kept) > 1 or truncated:
-        kept = [
-            at
-            for at in kept
-            if not (
-                (read[at].restated and roles[at] in ("", "candidates", "scores"))
-                or (read[at].begins and roles[at] == "candidates")
-            )
-            or (len(kept) == 1 and roles[at] != "candidates")
-            or (read[at].restated and not _has_other(read, kept, at))
-        ]
-    elif len(kept) == 1 and read[kept[0]].begins and roles[kept[0]] == "candidates":
-        kept = []  # Without a name, it may be the ranking of a model that keeps the offered order.
-    if not kept and len(listed) == 1 and not truncated:
-        only = read[listed[0]]
-        reasons = roles[listed[0]] == "reasons" or _BECAUSE.match(only.block.name)
-        if reasons and 2 * only.offered >= len(only.items) and not only.begins:
-            return Choice((listed[0],), "the only list")  # "Because of your history:"
-    if not kept:
-        return Choice((), "no part of it is a final list" if listed else "")
-    most = max(_CLAIMS[roles[at]] for at in kept)
-    best = [at for at in kept if _CLAIMS[roles[at]] == most]
-    whole = [at for at in kept if len(read[at].items) == k > 1]
-    if most >= _CLAIMS["ranking"] and whole and not {*whole} & {*best}:
-        # A list of k entries, and "You might also like: ..." or "Top pick: ..." beside it.
-        inside = all({*read[at].items} < {*read[whole[0]].items} for at in best)
-        if len(whole) > 1 or (most == _CLAIMS["final"] and not inside):
-            return Choice((), "several lists with equal claims", (*whole, *best))
-        best, most = whole, _CLAIMS[roles[whole[0]]]
-    rivals = [at for at in listed if _is_rival(read, best, at, k)]
-    if rivals and most < _CLAIMS["final"]:
-        return Choice((), "several lists with equal claims", (*best, *rivals))
-    for places in (kept, best):
-        if len(places) == 1:
-            rule = "the only list that is no draft, reason or repetition"
-            if len(listed) == 1:
-                rule = "the only list"
-            elif roles[places[0]]:
-                rule = f"named {read[places[0]].block.name!r}"
-            return Choice((places[0],), rule)
-        if _are_parts(read, places, k):
-            return Choice(tuple(places), "the parts of one list")
-    longest = max(best, key=lambda at: (min(len(read[at].items), k), -at))
-    counted = [read[at].items[:k] for at in best]
-    if all(each == read[longest].items[: len(each)] for each in counted):
-        return Choice((longest,), "all lists say the same")
-    if most == _CLAIMS["final"]:
-        return Choice((best[-1],), f"the last one named {read[best[-1]].block.name!r}")
-    grades = [at for at in best if _GRADED.search(read[at].block.name)]
-    full = [at for at in best if len(grades) < 2 and len(read[at].items) == k]
-    if len(full) == 1 and k > 1:
-        return Choice((full[0],), f"the only list with {k} entries")
-    return Choice((), "several lists with equal claims", tuple(best))
-
-
-def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:
-    """Whether a list that is not among the best has as many entries as was asked for, and says something else."""
-    role, items = read[at].block.role, read[at].items
-    if at in best or role in ("avoid", "draft", "history", "candidates") or read[at].begins:
-        return False
-    if len(items) < k or 2 * read[at].offered < len(items) or k < 2:
-        return False
-    plain = all(is_plain(read[each].block.name) for each in best)
-    if plain and read[best[0]].block.role == "ranking":
-        return False
-    return all(read[each].items[:k] != items[:k] for each in best)
-
-
-def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
-    return any(other != at and read[other].offered and not read[other].restated for other in kept)
-
-
-def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
-    """Whether blocks are the parts of one list: they share nothing, and continue or fill it."""
-    roles = [read[at].block.role for at in places]
-    later = [read[at].block.name for at in places[1:] if not read[at].block.role]
-    if any(any(map(str.isalpha, name)) and not any(map(str.isdigit, name)) for name in later):
-        return False  # "Too violent:"
-    if all(role == "more" for role in roles[1:]) and len(roles) > 1:
-        return True
-    items = [item for at in places for item in read[at].items]
-    if len(set(items)) < len(items) or "scores" in roles or "candidates" in roles:
-        return False
-    if any(2 * read[at].offered < len(read[at].items) for at in places):
-        return False
-    if roles[0] == "more":
-        return False  # "Also worth a look:" before "Top picks:"
-    labels = {read[at].block.name for at in places if not read[at].block.role} - {""}
-    if len(labels) > 1:
-        return False  # "Crime:" and "Science fiction:", which nothing orders
-    return len(items) <= k or all(len(read[at].items) < k for at in places)

@@ -10,18 +10,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from pytest_recsys_mt.llm.reading.fields import TITLE_KEYS, field_name, field_of
-from pytest_recsys_mt.llm.reading.layout import (
-    MAX_PIECES,
-    Piece,
-    lines,
+from pytest_recsys_mt.llm.reading.fields import (
+    TITLE_KEYS,
+    field_name,
+    field_of,
     measured,
-    numbered_text,
     rank_of,
     score_of,
     with_maker,
     year_of,
 )
+from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, lines
+from pytest_recsys_mt.llm.reading.line import Piece, numbered_text
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.wording import ORDINALS, word_set
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.llm.reading import comments
 from pytest_recsys_mt.llm.reading.heard import Heard, Line
-from pytest_recsys_mt.llm.reading.layout import Piece
+from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import GRADES, ORDINALS, patterns
 
@@ -231,14 +231,12 @@ def _of_sentences(lines: Sequence[Line]) -> str:
 
 
 def _chooses(line: str) -> bool:
-    """Whether a sentence recommends what it names."""
     return bool(_SAYS["chooses"].search(line.casefold())) and not _SAYS["negates"].search(
         line.casefold()
     )
 
 
 def _mark(piece: Piece) -> str:
-    """What stands before an entry, without its number: ``⭐``."""
     before = piece.whole[: -len(piece.text)] if piece.whole.endswith(piece.text) else ""
     return re.sub(r"[\w.()]", "", before)
 

@@ -1,7 +1,7 @@
 """What the names of fields, columns and details say: which holds the title, and which orders the entries."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -54,3 +54,52 @@ def named(names: Iterable[str], *kinds: Field) -> list[str]:
         return not last, usual.index(name) if name in usual else len(usual)
 
     return sorted((name for name in names if field_of(name) in kinds), key=place)
+
+
+_RANK = re.compile(r"(\d{1,4})(?:st|nd|rd|th)?(?:\s*(?:/|of)\s*\d{1,4})?")
+
+
+def with_maker(title: str, fields: Mapping[str, Any]) -> str:
+    """A title with the artist or author beside it, as a text says both."""
+    maker = next(
+        (fields[key] for key in ("artist", "author", "singer", "band") if key in fields), ""
+    )
+    return f"{title} by {maker}" if isinstance(maker, str) and maker else ""
+
+
+def year_of(fields: Mapping[str, Any]) -> int | None:
+    """The year in the fields of an entry."""
+    for key in named(fields, "year"):
+        if re.fullmatch(r"(?:18|19|20)\d\d", str(fields[key]).strip()):
+            return int(str(fields[key]))
+    return None
+
+
+def rank_of(fields: Mapping[str, Any]) -> int | None:
+    """The rank in the fields of an entry: ``3``, ``#3``, ``3rd``, ``3/20``."""
+    for key in named(fields, "rank"):
+        found = _RANK.fullmatch(str(fields[key]).strip("*#.) "))
+        return int(found[1]) if found else None
+    return None
+
+
+def score_of(fields: Mapping[str, Any]) -> float | None:
+    """The score in the fields of an entry; the best is the highest."""
+    for key in named(fields, "score", "cost"):
+        value = measured(fields[key])
+        if value is not None:
+            return -value if field_of(key) == "cost" else value
+    return None
+
+
+def measured(value: object) -> float | None:
+    """A score as a number: 0.9, "9.5", "95%", "9/10", "4.5 stars"."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) < 1e300 else None
+    found = re.fullmatch(
+        r"\s*(-?\d{1,9}(?:[.,]\d{1,9})?)\s*(?:%|(?:/|out of)\s*\d{1,4}|stars?|points?|★)?\s*",
+        str(value),
+    )
+    return None if found is None else float(found[1].replace(",", "."))

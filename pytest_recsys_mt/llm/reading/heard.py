@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.llm.reading.layout import Piece
+from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.reader import Reader
 
 Line = tuple[str, Sequence[int | None]]

@@ -33,7 +33,6 @@ class KnownFilms:
 
     @cached_property
     def _films(self) -> dict[tuple[str, int], frozenset[str]]:
-        """Directors by normal form and year; empty if the catalogue is not one of films."""
         from pytest_recsys_mt.datasets import metadata
 
         films = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pytest_recsys_mt.llm.reading import comments
 from pytest_recsys_mt.llm.reading.blocks import Block
-from pytest_recsys_mt.llm.reading.layout import LABEL, Piece, chained
+from pytest_recsys_mt.llm.reading.line import LABEL, Piece, chained
 from pytest_recsys_mt.llm.reading.spelling import normalise
 from pytest_recsys_mt.llm.reading.titles import Scope
 from pytest_recsys_mt.requests import Item, Request

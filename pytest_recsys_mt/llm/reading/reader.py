@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
-from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, Piece, chained, numbered_text
+from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
+from pytest_recsys_mt.llm.reading.line import Piece, chained, numbered_text
 from pytest_recsys_mt.llm.reading.offer import MOST_WORDS, Offer
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope

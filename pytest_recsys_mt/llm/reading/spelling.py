@@ -50,7 +50,6 @@ MAX_LENGTH = 400
 
 
 def _fold(text: str) -> str:
-    """Case, compatibility forms and Latin diacritics folded; signs of other scripts stay."""
     if text.isascii() and "&" not in text:
         return text.lower()  # the same, and most titles are like this
     text = unicodedata.normalize("NFKC", html.unescape(text)).casefold()

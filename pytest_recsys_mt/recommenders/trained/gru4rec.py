@@ -82,7 +82,6 @@ class _Recurrent(Network):
         return users @ self.items.T + self.bias
 
     def _states(self, columns: Tensor) -> Tensor:
-        """States before the first item and after each, shape (n, width + 1, hidden)."""
         after, _ = self.gru(self.dropout(embed(columns, self.items)))
         before = after.new_zeros(len(columns), 1, self.gru.hidden_size)
         return torch.cat([before, after], 1)

@@ -86,7 +86,6 @@ class _Graph(Network):
         return (self.average + received) / (self.layers + 1) @ self.receivers.T
 
     def _propagated(self, nodes: Tensor) -> list[Tensor]:
-        """Layers 0 to K of all nodes, users first."""
         found = [nodes]
         for _ in range(self.layers):
             found.append(_Step.apply(self._links, found[-1]))  # type: ignore[no-untyped-call]

@@ -76,7 +76,6 @@ def _canonical(value: object) -> str:
 
 
 def _load(place: Path, identity: Mapping[str, object], network: Network) -> Report | None:
-    """Fill `network` from disk; if that fails, return None and leave the network unchanged."""
     try:
         described = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
         packed = (place / WEIGHTS).read_bytes()

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import Document, vacuous_of
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.states import vacuous_of
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.judged import is_quick
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import grouped, measured
+from pytest_recsys_mt.gate.states import grouped, measured
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.measures import effect_of, limit_of

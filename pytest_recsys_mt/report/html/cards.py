@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any, cast
 
 from pytest_recsys_mt import wording
-from pytest_recsys_mt.gate.document import EARLIER, STATES, Document, Example, Row, measured
+from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row
+from pytest_recsys_mt.gate.states import STATES, measured
 from pytest_recsys_mt.report.changes import Change, Line, changes
 from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words

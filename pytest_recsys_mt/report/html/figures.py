@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.report.html import svg
 from pytest_recsys_mt.report.html.words import state_of
 from pytest_recsys_mt.report.measures import effect_of

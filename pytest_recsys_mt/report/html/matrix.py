@@ -109,7 +109,6 @@ def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, C
 
 
 def _weight(line: Across) -> tuple[int, int]:
-    """The most important state and the most important change come first."""
     states, changes = list(words.STATES), [*WORDS.values(), APART, ""]
     known = [cell for cell in line.cells if cell]
     return (

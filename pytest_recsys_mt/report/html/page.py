@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.errors import DataError, MissingExtraError, PolicyError
 from pytest_recsys_mt.gate.baseline import document_in
-from pytest_recsys_mt.gate.document import Document, grouped, models_of
+from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.states import grouped, models_of
 from pytest_recsys_mt.report import table
 from pytest_recsys_mt.report.compared import ONE_RUN
 from pytest_recsys_mt.report.glossary import entries_of, entry_of, measure_of, names_of

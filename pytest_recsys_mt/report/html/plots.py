@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import detail_of, grouped
+from pytest_recsys_mt.gate.states import detail_of, grouped
 from pytest_recsys_mt.report.html import figures, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.measures import effect_of

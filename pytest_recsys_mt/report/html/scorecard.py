@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.gate.document import grouped, vacuous_of
+from pytest_recsys_mt.gate.states import grouped, vacuous_of
 from pytest_recsys_mt.report.html import titles, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.html.words import STATES, State

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt import wording
-from pytest_recsys_mt.gate import document
-from pytest_recsys_mt.gate.document import Row, measured
+from pytest_recsys_mt.gate import states
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.wording import broken_group, group_in_words
 
@@ -14,14 +15,14 @@ from pytest_recsys_mt.wording import broken_group, group_in_words
 class State:
     """The state of a row: its verdict, and whether that was expected; `bad` if it counts against anything."""
 
-    key: document.State
+    key: states.State
     label: str
     symbol: str
     heading: str
     bad: bool = True
 
 
-STATES: dict[document.State, State] = {
+STATES: dict[states.State, State] = {
     state.key: state
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),
@@ -33,12 +34,12 @@ STATES: dict[document.State, State] = {
         State("not-applicable", "not applicable", "–", "Not applicable", bad=False),
     )
 }
-"""The most important first, as `document.STATES`."""
+"""The most important first, as `states.STATES`."""
 
 
 def state_of(row: Row) -> State:
     """The state of a row."""
-    return STATES[document.state_of(row)]
+    return STATES[states.state_of(row)]
 
 
 def number(value: float | None, percent: bool = False) -> str:
@@ -88,7 +89,7 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
 
 
 def _vacuously(row: Row) -> list[str]:
-    if not document.vacuous_of(row):
+    if not states.vacuous_of(row):
         return []
     known = wording.vacuously(row["vacuous"], row["details"].get("unread") or {})
     return [f"The promise is kept vacuously: {known}."]

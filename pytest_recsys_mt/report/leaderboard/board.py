@@ -14,9 +14,10 @@ from typing import Any
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, is_number, prompts_of
 from pytest_recsys_mt.gate.comparison import compare, keyed
-from pytest_recsys_mt.gate.document import Document, Row, detail_of, grouped, measured
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import address, parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.gate.states import detail_of, grouped, measured
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.short_names import letters_of, named
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -304,7 +305,6 @@ def _line(
 
 
 def _best(values: Mapping[str, float], allowed: object) -> set[str]:
-    """The models with the best value; none where all have the same, or no value is better."""
     signs = {"at least": lambda v: v, "at most": lambda v: -v, "within": lambda v: -abs(v)}
     if len(set(values.values())) < 2 or str(allowed) not in signs:
         return set()
@@ -314,7 +314,6 @@ def _best(values: Mapping[str, float], allowed: object) -> set[str]:
 
 
 def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
-    """The published values of one measure: of the column of its metric, or of the only one."""
     for row in rows:
         given = detail_of(row, "published")
         if not given:

@@ -37,13 +37,11 @@ def _more_models(board: Board) -> bool:
 
 
 def _letter(place: int) -> str:
-    """The letter of each model: a to z, then aa, ab, and so on."""
     before, own = divmod(place, 26)
     return (_letter(before - 1) if before else "") + chr(ord("a") + own)
 
 
 def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
-    """A cell: the value, the letters of those behind it, the bounds."""
     if cell is None:
         return Value(None)
     ahead = "".join(letters[model] for model in cell.ahead)
@@ -106,7 +104,6 @@ def _spent(board: Board) -> Sheet:
 
 
 def _notes(board: Board) -> list[str]:
-    """What a reader must know of the tables, in sentences."""
     told = [
         "Values have the bounds of their verdicts. The best value of the models that were run is bold."
     ]

@@ -6,7 +6,8 @@ The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. I
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pytest_recsys_mt.gate.document import STATES, Document, Row, detail_of, grouped, state_of
+from pytest_recsys_mt.gate.document import Document, Row
+from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
 from pytest_recsys_mt.report.sheets import Cell, Sheet
 
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")

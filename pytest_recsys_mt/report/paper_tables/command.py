@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
-from pytest_recsys_mt.gate.document import Document, Row, grouped
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of
+from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
@@ -131,7 +132,6 @@ def _require_alike(documents: Documents) -> None:
 
 
 def _about(document: Document) -> dict[str, object]:
-    """What an answer depends on beside the model; records of earlier versions say less."""
     return {
         "data": (document["data"], document.get("data_digest")),
         "--recsys-seed": document.get("seed"),

@@ -1,0 +1,24 @@
+"""The vocabulary: items, ratings, requests, and the answers to them.
+
+Everything here is frozen, light to import, and imports no other room of the package, so that
+relations, recommenders and users' own code can all share it.
+"""
+
+from pytest_recsys_mt.requests.answer import (
+    MOST_TOKENS,
+    UNKNOWN_PREFIX,
+    Entry,
+    EntryKind,
+    Recommendation,
+    Usage,
+)
+from pytest_recsys_mt.requests.items import NO_ATTRIBUTES, Attributes, Item, Rating, Scale, World
+from pytest_recsys_mt.requests.prompt import Completion, Message, Prompt, is_cut_off
+from pytest_recsys_mt.requests.protocols import Aspect, Promised, Recommender, TextModel
+from pytest_recsys_mt.requests.request import Edit, Request
+
+__all__ = [
+    "MOST_TOKENS", "NO_ATTRIBUTES", "UNKNOWN_PREFIX", "Aspect", "Attributes", "Completion", "Edit", "Entry", "EntryKind",
+    "Item", "Message", "Promised", "Prompt", "Rating", "Recommendation", "Recommender", "Request", "Scale", "TextModel",
+    "Usage", "World", "is_cut_off",
+]  # fmt: skip

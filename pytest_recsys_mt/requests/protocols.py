@@ -1,0 +1,57 @@
+"""What recommenders and text models are: any object with the method."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+from pytest_recsys_mt.requests.answer import Recommendation
+from pytest_recsys_mt.requests.prompt import Completion, Prompt
+from pytest_recsys_mt.requests.request import Request
+
+Aspect = Literal["ratings", "history", "candidates", "user", "instruction"]
+"""A part of a request that a recommender may or may not read.
+
+* ``ratings``: the values of the ratings, not the items that have them
+* ``history``: the history as a whole, and whatever a prompt tells of the user
+* ``candidates``: which items are offered
+* ``user``: who asks: the name together with the history
+* ``instruction``: the additional sentence of the prompt
+"""
+
+Promised = Literal["ratings", "recency", "scale"]
+"""What a recommender may promise beside what all do, in the attribute ``promises``.
+
+* ``ratings``: every rating counts, and an item the more, the higher it is rated.
+* ``recency``: an item counts the more, the later it was chosen.
+* ``scale``: what is learnt does not depend on the unit of the ratings that it is fitted to.
+"""
+
+
+@runtime_checkable
+class Recommender(Protocol):
+    """Anything that answers requests, a batch at a time, in the order of the batch.
+
+    Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache key; without it
+    answers are stored for one run only), ``fit(dataset, seed)`` (called once before the first request), ``reads_text:
+    bool`` (False; True if it uses `instruction` and `edits`), ``ignores: Collection[Aspect]`` (empty; the parts of a
+    request that it does not read). ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
+    rated, ``("recency",)`` if the latest items count most). For a request that it cannot serve (no candidates, if it
+    ranks candidates) it raises `NotApplicable`; any other exception is a failed call of that request.
+    """
+
+    def recommend(self, requests: Sequence[Request], /) -> Sequence[Recommendation]:
+        """The answers, one per request, in their order."""
+        ...
+
+
+@runtime_checkable
+class TextModel(Protocol):
+    """Anything that completes prompts, a batch at a time, in the order of the batch.
+
+    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``scores_choices: bool`` (False; True
+    if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees `Message.images`); ``lists_as_json:
+    bool`` (False; True if recommendations are to be asked of it as JSON).
+    """
+
+    def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:
+        """The completions, one per prompt, in their order."""
+        ...

@@ -1,0 +1,201 @@
+"""The question to a recommender, which refuses wrong values where they are given."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from numbers import Integral, Real
+from typing import Any, Protocol, TypedDict, Unpack, runtime_checkable
+
+from pytest_recsys_mt.requests.items import (
+    NO_ATTRIBUTES,
+    Attributes,
+    Item,
+    Rating,
+    Scale,
+    are_fixed,
+)
+
+
+@runtime_checkable
+class Edit(Protocol):
+    """A change to the text of a prompt, applied after rendering.
+
+    Make it a frozen dataclass with plain fields (a rate, a seed): its fields are part of the key
+    under which an answer is cached. Its result must depend on them and the text alone, because it is
+    called once for all replicates of a request.
+    """
+
+    def __call__(self, text: str, /) -> str:
+        """The changed text."""
+        ...
+
+
+class _Changes(TypedDict, total=False):
+    user: str
+    history: tuple[Rating, ...]
+    scale: Scale
+    candidates: tuple[Item, ...] | None
+    k: int
+    instruction: str
+    edits: tuple[Edit, ...]
+    replicate: int
+    attributes: Mapping[str, Any]
+    seen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a recommender.
+
+    Attributes:
+        user: Id of the user. Recommenders answer for `history`, not for this name.
+        history: Past interactions, oldest first.
+        scale: The scale of the ratings in `history`.
+        candidates: Items to choose from, or None for the whole catalogue except the `known` items.
+        k: Number of items to answer with.
+        instruction: An additional sentence for recommenders that read text.
+        edits: Changes to the rendered prompt, in order; only recommenders that read text see them.
+        replicate: The number of this call. The runner sets it; a stochastic recommender may draw its seed from it.
+        attributes: Facts about the user (age, occupation); empty by default.
+        seen: Ids of items that the user has and `history` does not show, sorted; empty if there are candidates. An
+            answer should name none of them: such an entry is not a valid recommendation. Text models do not see them.
+    """
+
+    user: str
+    history: tuple[Rating, ...]
+    scale: Scale
+    candidates: tuple[Item, ...] | None
+    k: int
+    instruction: str = ""
+    edits: tuple[Edit, ...] = ()
+    replicate: int = 0
+    attributes: Mapping[str, Any] = field(default=NO_ATTRIBUTES, hash=False)
+    seen: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._check(_SOUND)
+
+    def _check(self, names: Iterable[str]) -> None:
+        """Refuse wrong values here, where the code that made them is in the traceback."""
+        for name in names:
+            if name in _SOUND:
+                given = getattr(self, name)
+                sound = _SOUND[name](given)
+                if sound is not given:
+                    object.__setattr__(self, name, sound)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether nothing in it can be changed in place, so that its text may be kept."""
+        items = chain((each.item for each in self.history), self.candidates or ())
+        return are_fixed(self.attributes) and all(item.fixed for item in items)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Ids of all items that the user is known to have: the history, and `seen`."""
+        return frozenset(rating.item.id for rating in self.history).union(self.seen)
+
+    def replace(self, **changes: Unpack[_Changes]) -> Request:
+        """This request with some fields changed."""
+        if self.__class__ is not Request or not changes.keys() <= _FIELDS:
+            return dataclasses.replace(self, **changes)
+        # A run makes thousands: what is not changed has been checked.
+        changed = object.__new__(Request)
+        for name in _FIELDS:
+            value = changes[name] if name in changes else getattr(self, name)  # type: ignore[literal-required]
+            object.__setattr__(changed, name, value)
+        changed._check(changes)
+        return changed
+
+
+_FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).keys()
+
+
+def _sound_k(k: object) -> int:
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise TypeError(f"Request.k must be a whole number from 1, got {k!r}")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}")
+    return k  # type: ignore[return-value]  # an integer of NumPy is one too
+
+
+def _sound_scale(scale: object) -> Scale:
+    if not isinstance(scale, Scale):
+        raise TypeError(f"Request.scale must be a Scale, such as Scale(1, 5), got {scale!r}")
+    return scale
+
+
+def _sound_history(history: object) -> tuple[Rating, ...]:
+    ratings = _each("history", history, Rating, "a Rating: Rating(item, value)")
+    for rating in ratings:
+        if rating.item.__class__ is not Item and not isinstance(rating.item, Item):
+            raise TypeError(
+                f"Request.history holds a rating of {rating.item!r}; what is rated is an Item: Item(id)"
+            )
+        if rating.value.__class__ is not float and not isinstance(rating.value, Real):
+            raise TypeError(
+                f"Request.history holds the rating {rating.value!r}; it must be a number"
+            )
+    return ratings
+
+
+def _sound_candidates(candidates: object) -> tuple[Item, ...] | None:
+    if candidates is None:  # the whole catalogue
+        return None
+    return _each("candidates", candidates, Item, "an Item, as in request.candidates")
+
+
+def _sound_edits(edits: object) -> tuple[Edit, ...]:
+    return _each("edits", edits, Callable, "a function from a text to a text")  # type: ignore[arg-type]
+
+
+def _sound_attributes(attributes: Mapping[str, Any]) -> Attributes:
+    return attributes if isinstance(attributes, Attributes) else Attributes(attributes)
+
+
+def _tuple(name: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"Request.{name} must be a tuple, got {value!r}")
+    return tuple(value)
+
+
+def _each(name: str, value: object, kind: type, means: str) -> tuple[Any, ...]:
+    entries = _tuple(name, value)
+    for entry in entries:
+        # The usual classes are known at once.
+        if entry.__class__ is not kind and not isinstance(entry, kind):
+            raise TypeError(f"Request.{name} holds {entry!r}; each entry is {means}")
+    return entries
+
+
+def _sound_replicate(replicate: object) -> int:
+    if isinstance(replicate, bool) or not isinstance(replicate, Integral):
+        raise TypeError(f"Request.replicate must be a whole number, got {replicate!r}")
+    return int(replicate)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"Request.{name} must be a text, got {value!r}")
+    return value
+
+
+_SOUND: Mapping[str, Callable[[Any], Any]] = {
+    "user": partial(_text, "user"),
+    "instruction": partial(_text, "instruction"),
+    "replicate": _sound_replicate,
+    "k": _sound_k,
+    "history": _sound_history,
+    "candidates": _sound_candidates,
+    "edits": _sound_edits,
+    "seen": partial(_tuple, "seen"),
+    "scale": _sound_scale,
+    "attributes": _sound_attributes,
+}
+"""What makes a given value of a field sound, or refuses it."""

@@ -52,6 +52,7 @@ from pytest_recsys_mt.oracles.scores.popularity_rank_correlation import (
 from pytest_recsys_mt.oracles.scores.score import *
 from pytest_recsys_mt.oracles.scores.self_information import self_information as self_information
 from pytest_recsys_mt.oracles.scores.serendipity import *
+from pytest_recsys_mt.oracles.scores.short_lists import *
 from pytest_recsys_mt.oracles.scores.slot_shares import *
 from pytest_recsys_mt.oracles.scores.slots import *
 from pytest_recsys_mt.oracles.self_agreement import self_agreement as self_agreement

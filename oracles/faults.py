@@ -14,7 +14,7 @@ from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.scores.compliance import short_list
+from pytest_recsys_mt.oracles.scores.short_lists import short_list
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import Verdict

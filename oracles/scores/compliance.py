@@ -1,13 +1,10 @@
-"""Compliance: whether an answer has the demanded format; and whether it has fewer items than were asked for.
+"""Compliance: whether an answer has the demanded format.
 
 Source:
     The compliance rate of https://arxiv.org/abs/2411.00331: one minus the share of replies with an invalid format or a
     wrong length. The paper asks again until a reply complies; here, each answer counts once.
-
-`complete_list` promises that there are no short lists; ``short_lists`` counts them.
 """
 
-from collections.abc import Sequence
 from functools import partial
 
 from pytest_recsys_mt.answers import Asked, Context
@@ -16,7 +13,7 @@ from pytest_recsys_mt.oracles.scores.makers import of_format
 from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Recommendation
 
-__all__ = ["complies", "short_list"]
+__all__ = ["complies"]
 
 
 def complies(slots: int, prose: int, demanded: int) -> bool:
@@ -39,21 +36,6 @@ def complies(slots: int, prose: int, demanded: int) -> bool:
     return slots == demanded and not prose
 
 
-def short_list(items: Sequence[str], demanded: int) -> bool:
-    """Whether a list has fewer different items than demanded.
-
-    Example:
-        >>> short_list(["a", "b", "b"], demanded=3)
-        True
-
-    Args:
-        items: The list.
-        demanded: How many were asked for, or the number of offered items if that is smaller.
-    """
-    arguments.whole("short_list", "demanded", demanded, 0)
-    return len(set(items)) < demanded
-
-
 def _complies(
     answer: Recommendation, asked: Asked, context: Context, demanded: int, *, strict: bool
 ) -> bool:
@@ -61,12 +43,7 @@ def _complies(
     return complies(len(slots_of(answer, asked, context)), prose, demanded)
 
 
-def _short(answer: Recommendation, asked: Asked, context: Context, demanded: int) -> bool:
-    return short_list(answer.items, demanded)
-
-
 SCORES_AT = {
-    "short_lists": of_format(_short),
     "compliance": of_format(partial(_complies, strict=True), unread=True),
     "compliance_paper": of_format(partial(_complies, strict=False), unread=True),
 }

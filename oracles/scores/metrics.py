@@ -99,10 +99,12 @@ def ndcg(ranking: Sequence[str], relevant: Collection[str], depth: int) -> float
 
 
 def _hit(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Hit rate: 1 if a held-out item is in the list, else 0."""
     return float(any(item in relevant for item in items))
 
 
 def _mrr(items: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """Reciprocal rank (MRR): one over the first place that holds a held-out item; 0 if none does."""
     return next((1 / rank for rank, item in enumerate(items, 1) if item in relevant), 0.0)
 
 

@@ -153,7 +153,6 @@ def _model(record: Mapping[str, Any], test: str) -> str:
 
 
 def _cell(run: Run, test: str, baseline: Run) -> Cell | None:
-    """What became of the fault in one test; None if the test did not run."""
     outcome = run.outcomes.get(test)
     if outcome is None:
         return None

@@ -202,7 +202,6 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
 
 
 def _offline(league: League) -> dict[str, list[float | None]]:
-    """Means over users of what the judge had no part in, and of its scores of single lists."""
     metrics = offline_metrics(league.systems.values())
     if method_of(league.bench.judge, "rate") is None:
         return metrics

@@ -245,7 +245,6 @@ def own(path: Path) -> Description:
 
 
 def _check(name: str, table: Any) -> None:
-    """Check a part of one's own, and demand the columns that it names; DataError or ValueError says what is wrong."""
     if not isinstance(table, dict):
         raise DataError(f"[{name}] is {table!r:.40}, no table")
     named = [key for key, header in table.items() if key not in get_type_hints(Part)]

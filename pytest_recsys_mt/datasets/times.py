@@ -111,7 +111,6 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
 
 
 def _form(distinct: pd.Series[Any], where: str) -> str:
-    """The one form that all texts have; ISO 8601 if that of the first, or if none is."""
     first = [form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()]
     if not first or first[0] == ISO:
         return ISO

@@ -247,7 +247,6 @@ class Side:
         return tuple(self.runner.cases[position].request.user for position in positions)
 
     def _same_question(self, partner: Side) -> bool:
-        """Whether the other side is this one, asked again in the same way."""
         return partner.same_seed and not self.transformations and partner.asked == self.asked
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:

@@ -249,7 +249,6 @@ class Store:
         return Kept(number, folder / "record.json.gz", head if sound else {}, number in accepted)
 
     def _marked(self) -> set[int]:
-        """As `accepted`; none where that is damaged, which `recsys-mt runs` says."""
         with suppress(PolicyError):
             return self.accepted()
         return set()

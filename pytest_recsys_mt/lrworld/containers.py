@@ -81,7 +81,6 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _answers(found: Mapping[str, Any]) -> Iterator[str]:
-    """What an object says, and the option beside it; nothing without a key for the answer."""
     named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
     if any(named.get(key) is True for key in ("rejected", "excluded", "wrong")) or any(
         named.get(key) is False for key in ("answer", "isanswer", "correct", "chosen", "selected")

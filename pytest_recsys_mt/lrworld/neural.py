@@ -172,7 +172,6 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _training(histories: Histories, people: Ints) -> Training:
-    """The interactions of some users for the trainer; ratings are not used."""
     lengths = histories.lengths[people]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     rows = np.repeat(histories.starts[people] - starts[:-1], lengths) + np.arange(starts[-1])

@@ -201,7 +201,6 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
 
 
 def _may_begin(item: pytest.Item) -> bool:
-    """Whether a test needs nothing that is made for it when pytest comes to it."""
     if not isinstance(item, pytest.Function) or is_skipped(item) or items.is_drawn(item):
         return False
     plain, marks = items.plain_parameters(item), {mark.name for mark in item.iter_markers()}

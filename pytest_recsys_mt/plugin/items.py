@@ -120,7 +120,6 @@ def recommender_of(item: pytest.Item) -> Given | None:
 
 
 def _during(item: pytest.Item, scope: str) -> str:
-    """The id of the tests around `item` that share one setup of a fixture of `scope`."""
     if scope == "function":
         return item.nodeid
     kinds: dict[str, type[pytest.Collector]] = {

@@ -161,7 +161,6 @@ class Planning:
 
 
 def _asks_itself(item: pytest.Function) -> bool:
-    """Whether a test, or a fixture of its own, has the recommender itself, which could then be asked."""
     info = getattr(item, "_fixtureinfo")  # noqa: B009 - pytest has no public access to it
     if "recommender" in info.argnames or "getfixturevalue" in names_in(item.obj):
         return True

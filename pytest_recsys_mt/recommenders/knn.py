@@ -151,7 +151,6 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
 
 
 def _from(matrix: csr_array[np.float64], row: int) -> csr_array[np.float64]:
-    """The rows from that one on; a slice would copy them."""
     cells = matrix.indptr[row]
     parts: Any = (matrix.data[cells:], matrix.indices[cells:], matrix.indptr[row:] - cells)
     shape = (matrix.shape[0] - row, matrix.shape[1])

@@ -4,7 +4,7 @@ import inspect
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -98,12 +98,15 @@ def _beside(table: ModuleType) -> list[ModuleType]:
 
 
 def _of_module(name: str, module: ModuleType) -> Entry:
-    """The entry of what a module declares. The docstring of a module of one measure begins with its title."""
+    """The entry of what a module declares. The docstring of a module of one measure begins with its title; of several
+    measures in one module, each has that of its function.
+    """
     about = paragraph(module.__doc__)
     function = paragraph(vars(module)[name].__doc__ if name in vars(module) else "")
     if module.__name__.rpartition(".")[2] == name:
         return _entry(name, about, function)
-    return _named(name, _plain(f"{function} {about}".strip()))
+    text = _plain(function or about)
+    return replace(_named(name, text[:1].upper() + text[1:]), own=bool(function))
 
 
 def _entry(name: str, about: str, further: str = "") -> Entry:

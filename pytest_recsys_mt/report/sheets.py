@@ -167,7 +167,6 @@ def in_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _comma_separated(what: str, title: str, sheets: Sequence[Sheet]) -> str:
-    """Each cell in a line of its own, with where it stands."""
     rows = [
         (sheet.title, plain(row[0]), column, plain(cell))
         for sheet in sheets

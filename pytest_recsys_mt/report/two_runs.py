@@ -209,7 +209,6 @@ def _worse(old: Row | None, new: Row) -> dict[str, float]:
 
 
 def _measure(row: Row) -> Callable[[float, float], float]:
-    """How much worse the second of two values is, as a share of what they can differ."""
     low, high = row.get("reach") or (0.0, 1.0)
     span = (high - low) or 1.0
     if row["allowed"] == "within":

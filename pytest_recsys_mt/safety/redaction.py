@@ -158,7 +158,6 @@ def shown(spec: str) -> str:
 
 
 def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
-    """Start and end of the longest match of `text` and `form` around two equal positions."""
     start = end = 0
     while start < min(at, offset) and text[at - start - 1] == form[offset - start - 1]:
         start += 1

@@ -25,7 +25,8 @@ from pytest_recsys_mt.requests import Message, Prompt
 
 def test_failing_calls(recsys, recommender):
     answers = recsys.run().sample()
-    logging.getLogger().debug("%r %r", recommender, vars(recommender))
+    known = vars(recommender), vars(recommender._channel)
+    logging.getLogger().debug("%r %r", recommender, known)
     assert not answers.errors, answers
 
 def test_a_fault_below_the_model(recommender):

@@ -155,7 +155,6 @@ class HFModel(HFTextModel[LocalNetwork]):
     def _write(
         self, prompts: Sequence[Tokens], asked: Sequence[Prompt], batch: Sequence[int]
     ) -> list[tuple[int, Completion]]:
-        """The answers to a batch by position; the batch is halved if memory does not suffice."""
         import torch
 
         from pytest_recsys_mt.llm.local import decoding

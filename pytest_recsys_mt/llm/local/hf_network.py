@@ -123,7 +123,6 @@ class LocalNetwork:
 
     @contextmanager
     def _loading(self) -> Iterator[dict[str, Any]]:
-        """The arguments of ``from_pretrained``, whose errors get a text that says what to do."""
         if self._trust_remote_code:
             self._source.check_code()
         arguments = self._source.arguments()

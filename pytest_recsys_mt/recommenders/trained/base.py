@@ -191,7 +191,6 @@ class TrainedRecommender(ScoringRecommender):
         return settle(scores)
 
     def _block(self, columns: Ints, people: Ints | None, candidates: Ints | None) -> Floats:
-        """Scores of histories, padded to exactly `BLOCK` with empty ones."""
         lacking = BLOCK - len(columns)
         network = self.network
         network.eval()

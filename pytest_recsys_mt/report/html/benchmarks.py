@@ -53,7 +53,6 @@ def _benchmark(suite: str, cards: Sequence[Card]) -> dict[str, Any]:
 
 
 def _published(cards: Sequence[Card]) -> dict[str, Any]:
-    """The values of a paper; beside them those of the run, if a column has our metric's name."""
     given = cards[0].row["details"]["published"]
     columns = [str(column) for column in given["columns"]]
     ours = []

@@ -166,7 +166,6 @@ def _differences(old: Document, new: Document) -> list[str]:
 
 
 def _facts(record: Document) -> Mapping[str, Any]:
-    """What values depend on, by name; older records lack some of it."""
     facts = {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),

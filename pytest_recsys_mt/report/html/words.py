@@ -119,7 +119,6 @@ def _found(row: Row, value: float) -> str:
 
 
 def _broken(row: Row) -> Iterator[str]:
-    """The group of users that breaks the promise, if all users together do not."""
     group = broken_group(row.get("slices") or [])
     if group is None or row["status"] != "violated":
         return

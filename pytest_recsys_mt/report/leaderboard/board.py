@@ -242,7 +242,6 @@ def _board(pool: _Pool, suite: str) -> Board:
 def _ahead(
     rows: Mapping[str, Sequence[Row]], alpha: float
 ) -> tuple[dict[Key, dict[str, tuple[str, ...]]], int]:
-    """Who is ahead of whom, by measure; and how many pairs of values were compared."""
     claims: list[tuple[float, Key, str, str]] = []
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)

@@ -31,7 +31,6 @@ def write_leaderboard(
 
 
 def _more_models(board: Board) -> bool:
-    """Whether a board has more models, published ones too, than measures of any test."""
     measures = Counter(line.table for line in board.lines)
     return len(board.models) + len(board.published) > max(measures.values())
 
@@ -134,7 +133,6 @@ CSV_COLUMNS = (
 
 
 def _comma_separated(boards: Sequence[Board]) -> str:
-    """The boards as a table with a line for each value, for pandas and R."""
     rows: list[tuple[object, ...]] = []
     for board in boards:
         for line in board.lines:

@@ -48,3 +48,19 @@ def test_one_process_writes_what_two_workers_write(journey: Journey) -> None:
         assert two[part] == one[part], part
     # Which answers are asked again at the end depends on when the others came.
     assert once(two) == once(one)
+
+
+@pytest.mark.slow
+def test_a_table_of_five_fits_is_what_two_workers_make(journey: Journey) -> None:
+    journey.enter(["pytest-xdist"])
+    tables = []
+    for name, workers in (("one", ""), ("two", "-n 2")):
+        journey.run(
+            f"pytest --pyargs pytest_recsys_mt.suites.multidimensional.test_paper -k table_3 {workers} "
+            f"--recsys-model=random --recsys-model=mostpop --recsys-json={name}.json"
+        )
+        done = journey.run(f"recsys-mt paper multidimensional {name}.json --table 3")
+        tables.append(done.stdout.replace(f"{name}.json", ""))
+    assert tables[0] == tables[1]
+    assert "A recommender that is fitted: means of five fits with other seeds." in tables[0]
+    assert all(f"| {model} |" in tables[0] for model in ("random", "mostpop"))

@@ -89,3 +89,38 @@ def test_two_text_models_in_all_suites(journey: Journey) -> None:
         record, own = ask(journey, f"--recsys-users=10 --recsys-model=models.py:{name}")
         assert found(both, name) == found(workers, name) == found(record, name)
         assert own[name] == asked[name]
+
+
+EMBEDDED = """\
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import not_worse
+from pytest_recsys_mt.relations import demonstrations
+
+
+def by_length(texts):
+    return [[len(text), text.count("(19")] for text in texts]
+
+
+@metamorphic(demonstrations(2), demonstrations(2, embed=by_length))
+def test_examples_cost_little(source, followup):
+    assert not_worse(source, followup, "ndcg@5", margin=0.3)
+"""
+
+
+@pytest.mark.slow
+def test_examples_found_by_an_embedding(journey: Journey) -> None:
+    journey.make("text-models#two-text-models", "models.py")
+    (journey.folder / "test_examples.py").write_text(EMBEDDED)
+    told = "pytest test_examples.py --recsys-model=models.py:Alphabet --recsys-users=20"
+    names = ["demonstrations(2)", "demonstrations(2, embed='by_length')"]
+
+    stopped = journey.run(f"{told} --recsys-max-calls=30 --recsys-json=stopped.json")
+    assert "--recsys-max-calls=30 is reached" in stopped.stdout
+    journey.run(f"{told} --recsys-json=one.json")
+    one = journey.record("one.json")
+    assert sorted(row["relation"] for row in one["results"]) == names
+    assert one["calls"]["made"] > 30
+    journey.run(f"{told} -n 2 --recsys-json=two.json")
+    assert journey.record("two.json")["results"] == one["results"]
+    gated = journey.run(f"{told} --recsys-baseline=one.json --recsys-json=again.json")
+    assert "gate: passed" in gated.stdout, gated.stdout

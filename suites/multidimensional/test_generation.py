@@ -15,11 +15,19 @@ pytestmark = pytest.mark.recsys_design(prompt="rank")
 @pytest.fixture
 def profiles(recsys, recsys_profiler):
     """A description of every user, written by the profiler or by the model under test."""
+    return written_from(recsys, recsys_profiler)
+
+
+def written_from(recsys, profiler):
+    """The descriptions from the histories that `recsys` shows."""
     requests = [case.request for case in recsys.runner.cases]
     prompts = [
         Prompt((Message("user", TASK.format(", ".join(chosen(request)))),)) for request in requests
     ]
-    written = recsys_profiler.complete(*prompts)
+    written = profiler.complete(*prompts)
+    failed = [completion.error for completion in written if completion.text is None]
+    allowed = recsys.run().context.error_limit * len(written)
+    assert len(failed) <= allowed, f"{len(failed)} of {len(written)} failed: {failed[0]}"
     return {
         request.user: completion.text
         for request, completion in zip(requests, written, strict=True)
@@ -43,9 +51,10 @@ def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
 
 @pytest.mark.recsys_thorough
 @pytest.mark.parametrize("length", [1, 2, 5, 10, 20])
-def test_figure_6(recsys, profiles, length):
-    """Figure 6 of the paper: profiles beside histories of several lengths, and in their place."""
+def test_figure_6(recsys, recsys_profiler, length):
+    """Figure 6: profiles written from histories of several lengths (equation 9), beside them and in their place."""
     shorter = recsys.using(history=length)
+    profiles = written_from(shorter, recsys_profiler)
     together = shorter.run(with_profile(profiles))
     alone = shorter.run(with_profile(profiles, history=False))
     sides = {"history_alone": shorter.run(), "both": together, "profile_alone": alone}

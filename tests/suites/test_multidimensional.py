@@ -188,6 +188,10 @@ def test_profiles_are_written_by_another_model(pytester: pytest.Pytester) -> Non
             def complete(self, prompts):
                 assert all(p.messages[-1].content.startswith("Describe") for p in prompts)
                 return [Completion("Somebody who likes what the scribe likes.") for p in prompts]
+
+        class Mute:
+            def complete(self, prompts):
+                return [Completion(None, error="the scribe sleeps") for p in prompts]
         """
     )
     pytester.syspathinsert()
@@ -198,6 +202,9 @@ def test_profiles_are_written_by_another_model(pytester: pytest.Pytester) -> Non
     assert record["calls"]["made"] == 4 * 10
     record = record_for(pytester, "itemknn", options=options, users=10)
     assert record["gate"]["status"] == "failed"
+    mute = ("-orecsys_profiler=scribe:Mute", *options[1:])
+    record = record_for(pytester, model, options=mute, users=10)
+    assert "failed without a verdict" in record["gate"]["reasons"][0]
 
 
 def test_two_models_are_compared(pytester: pytest.Pytester) -> None:

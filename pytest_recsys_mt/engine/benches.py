@@ -50,7 +50,6 @@ class Benches:
         return known
 
     def _seat(self, judge: Judge, name: str) -> Bench:
-        """The bench of a judge that sends no calls of ours; a plan does not ask it."""
         from pytest_recsys_mt.arena import Bench
 
         executor = self._run.executor

@@ -215,7 +215,6 @@ class _Search:
                 return request
 
     def _shows(self, case: Case, request: Request) -> bool:
-        """Whether the oracle still sees the violation on `request`; notes it as the best one then."""
         found = self._look(case, request)
         if found is None or not _beyond(self._verdict, found.effect):
             return False

@@ -37,7 +37,6 @@ def holds_open(frame: types.FrameType | None, root: types.CodeType) -> bool:
 
 @cache
 def _lines(file: str) -> tuple[tuple[range, ...], tuple[range, ...]]:
-    """The lines of the asserts in a file, and those of code that will close something."""
     try:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):

@@ -209,7 +209,6 @@ def _last_of(
 
 
 def _forms(options: Sequence[str], marks: set[str]) -> dict[str, tuple[int, str, str]]:
-    """The plain forms of the options that name one of them: its place, its kind, and its text."""
     found: list[tuple[str, tuple[int, str, str]]] = []
     for place, option in enumerate(options):
         for kind, text in _texts(option):

@@ -56,7 +56,6 @@ def mine(histories: Histories, support: float, confidence: float) -> Rules:
 def _pairs(
     histories: Histories, frequent: Indices, least: int
 ) -> Iterator[tuple[Indices, Indices, Indices]]:
-    """Pairs of frequent items that at least `least` histories hold, each once, with the count."""
     by_user = histories.by_user[:, frequent].tocsr()
     by_item = by_user.T.tocsr()
     for start in range(0, max(1, len(frequent)), BLOCK):

@@ -86,7 +86,6 @@ class EASE(ScoringRecommender):
 
 
 def _inverse(gram: Floats, regularisation: float) -> Floats:
-    """Inverse of a Gram matrix with `regularisation` added to its diagonal, by Cholesky's factors."""
     gram[np.diag_indices_from(gram)] += regularisation
     factor, _ = lapack.dpotrf(gram, lower=1, overwrite_a=1)
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)

@@ -79,7 +79,6 @@ class UserKNN(_Neighbourhood):
 
 
 def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
-    """`matrix` with rows of length 1; its weights are positive, so a row of length 0 is empty."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))

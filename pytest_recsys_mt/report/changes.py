@@ -134,7 +134,6 @@ def _title(entry: Mapping[str, Any]) -> str:
 
 
 def _offered(side: Mapping[str, Any], whole: bool) -> list[Entry]:
-    """The candidates; only their number, if one of both sides offers the `whole` catalogue."""
     offered = side.get("candidates")
     if offered is None:
         return [(None, the_catalogue(side))]

@@ -103,7 +103,6 @@ def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _rows(mark: str, text: str) -> list[str]:
-    """One line behind its mark, in as many rows as it takes, or with what it has more."""
     room = WIDTH - LABEL - 4
     lines = wrap(text, room, drop_whitespace=False, break_on_hyphens=False) or [""]
     if len(lines) > MOST_ROWS:

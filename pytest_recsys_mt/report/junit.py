@@ -103,7 +103,6 @@ def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
 
 
 def _explain(failure: Element, rows: Sequence[Row]) -> None:
-    """Begin the message of a failure with the sentences of the verdicts behind it."""
     behind = [row for state in ORDER[:-1] for row in rows if state_of(row) == state]
     message = failure.get("message") or ""
     said = [told_of(row) for row in behind]

@@ -69,7 +69,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _placed(test: str) -> Iterator[str]:
-    """The id of a test in lines that fit, split at the end of the file name."""
     line = f"    in {test}"
     if len(line) <= WIDTH:
         yield line

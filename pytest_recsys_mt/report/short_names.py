@@ -15,7 +15,6 @@ def test_of_row(row: Row) -> str:
 
 
 def _parameters(row: Row) -> str:
-    """The parameters of a test that are neither its model nor its transformation."""
     own, relation = own_parameters(row), slug(row["relation"])
     return own.replace(relation, "", 1).strip("-") if row["relation"] else own
 

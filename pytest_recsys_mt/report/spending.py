@@ -19,7 +19,6 @@ Sums = dict[str, Any]
 
 
 def _sums(calls: Sequence[Sequence[CallFact]], attempts: Sequence[CallFact], purpose: str) -> Sums:
-    """The sums of one row of the bill, of all facts on its calls, and of its attempts."""
     results = [facts[-1] for facts in calls]
     states = [each.state for each in results if purpose not in BESIDE and not each.again]
     failed = [fact.at_most for fact in attempts if fact.state == "failed"]

@@ -8,6 +8,7 @@ from pytest_recsys_mt.relations import with_profile
 
 LIMIT = thresholds(__file__, "generation")
 TASK = "Describe in one short sentence what somebody likes who chose: {}."
+PAPER = {"users": 1000, "replicates": 1}
 
 pytestmark = pytest.mark.recsys_design(prompt="rank")
 
@@ -22,7 +23,10 @@ def written_from(recsys, profiler):
     """The descriptions from the histories that `recsys` shows."""
     requests = [case.request for case in recsys.runner.cases]
     prompts = [
-        Prompt((Message("user", TASK.format(", ".join(chosen(request)))),)) for request in requests
+        Prompt(
+            (Message("user", TASK.format(", ".join(each.item.label for each in shown.history))),)
+        )
+        for shown in requests
     ]
     written = profiler.complete(*prompts)
     failed = [completion.error for completion in written if completion.text is None]
@@ -35,10 +39,6 @@ def written_from(recsys, profiler):
     }
 
 
-def chosen(request):
-    return [rating.item.label for rating in request.history]
-
-
 def test_a_profile_beside_the_history_does_no_harm(recsys, profiles):
     assert not_worse(recsys.run(), recsys.run(with_profile(profiles)), "ndcg@5", LIMIT["both"])
 
@@ -49,7 +49,21 @@ def test_a_profile_says_what_matters_of_the_history(recsys, profiles):
     assert dimension(verdict, "profile generation", best="low")
 
 
+def means(answers, *names):
+    return {name: points[0][1] for name in names if (points := curve({0: answers}, name))}
+
+
 @pytest.mark.recsys_thorough
+@pytest.mark.recsys_design(**PAPER)
+def test_table_3_by_profile(recsys, profiles):
+    """The line of Table 3 with the profile in place of the history."""
+    alone = recsys.run(with_profile(profiles, history=False))
+    verdict = at_least(alone, "ndcg@5", LIMIT["blind:ndcg@5"])
+    assert annotate(verdict, means=means(alone, "hit@5", "ndcg@5"))
+
+
+@pytest.mark.recsys_thorough
+@pytest.mark.recsys_design(**PAPER)
 @pytest.mark.parametrize("length", [1, 2, 5, 10, 20])
 def test_figure_6(recsys, recsys_profiler, length):
     """Figure 6: profiles written from histories of several lengths (equation 9), beside them and in their place."""
@@ -59,9 +73,6 @@ def test_figure_6(recsys, recsys_profiler, length):
     alone = shorter.run(with_profile(profiles, history=False))
     sides = {"history_alone": shorter.run(), "both": together, "profile_alone": alone}
     names = ("hit@5", "ndcg@5", "aplt@5", "serendipity@5")
-    found = {
-        side: {name: points[0][1] for name in names if (points := curve({0: answers}, name))}
-        for side, answers in sides.items()
-    }
+    found = {side: means(answers, *names) for side, answers in sides.items()}
     verdict = at_least(together, "hit@5", LIMIT["blind:hit@5"])
     assert annotate(verdict, history=length, **found)

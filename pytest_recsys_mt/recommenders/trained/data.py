@@ -150,7 +150,6 @@ def encode(
 
 
 def _places(owners: Ints, count: int) -> Ints:
-    """How many entries of the same owner follow each one, for sorted owners below `count`."""
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return ends[owners] - 1 - np.arange(len(owners))
 

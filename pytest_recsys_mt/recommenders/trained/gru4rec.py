@@ -88,7 +88,6 @@ class _Recurrent(Network):
 
 
 def _padded_right(columns: Tensor) -> Tensor:
-    """Histories shifted to the left, so that no state has read a `PAD`."""
     return columns.gather(1, torch.argsort((columns == PAD).long(), dim=1, stable=True))
 
 

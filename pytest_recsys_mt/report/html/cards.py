@@ -184,7 +184,6 @@ def _facts(row: Row) -> list[tuple[str, str]]:
 
 
 def _caption(example: Example, place: int, row: Row) -> str:
-    """Why a user is shown, and what the promise says of this user alone, if anything."""
     first = place == 0 and row["users"] > 1
     if row.get("joint"):
         # What the record has of a user then is a pseudo-value of the jackknife, no value of theirs.

@@ -26,7 +26,6 @@ def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
 
 
 def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
-    """The comparisons with the baseline, for a run without a league."""
     for row in rows:
         figures = detail_of(row, "figures") or {}
         if row["oracle"] == "preferred:overall" and "won" in figures:
@@ -144,7 +143,6 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
 
 
 def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:
-    """Q of a pair, which is the reciprocal the other way round."""
     if one == other:
         return None
     if (one, other) in q:

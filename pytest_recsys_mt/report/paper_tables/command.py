@@ -192,7 +192,6 @@ def _selects(wanted: Selected, row: Row) -> bool:
 
 
 def _figure(row: Row, path: str) -> float | None:
-    """A figure of a row; of numbers by user their standard deviation."""
     found: object = row if path else None
     for key in path.split("/"):
         found = found.get(key) if isinstance(found, Mapping) else None

@@ -238,9 +238,7 @@ class Executor:
     def _put(
         self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None = None
     ) -> str:
-        """Send the calls until a limit of the run is reached; returns that limit. Calls that follow from the answers
-        are appended to `calls`.
-        """
+        """Send calls, and those that follow (appended to `calls`), until a limit is reached; returns it."""
         if not calls:
             return ""
         with self._progress.batch(subject.name, len(calls)):
@@ -313,9 +311,7 @@ class Executor:
         return True
 
     def _take(self, subject: Subject, arrived: Sequence[tuple[Call, Answer]]) -> None:
-        """Store the answers that arrived together: on disk first, then here. If the disk takes no more, they are stored
-        here all the same: they are paid for.
-        """
+        """Store answers on disk, then here; if the disk takes no more, here all the same: they are paid for."""
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
             if tokens.is_thrifty(call, answer):

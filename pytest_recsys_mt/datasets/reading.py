@@ -244,9 +244,7 @@ def _day(seconds: int) -> str:
 def _checked(
     rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
 ) -> pd.DataFrame:
-    """The interactions without repeats; users and items are categoricals of their ids as text. `remedy` is the end of
-    the error about the first repeat.
-    """
+    """The interactions without repeats, with categoricals of ids; `remedy` ends the error about the first repeat."""
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
         if not isinstance(frame[column].dtype, pd.CategoricalDtype):

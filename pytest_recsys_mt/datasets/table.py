@@ -72,9 +72,7 @@ def _options(
     items: str | None = None,
     thing: str = "",
 ) -> tuple[Part, str, str | None, str]:
-    """What stands behind the question mark of a path: a description of the table, its scale, its catalogue, and what
-    an item is called.
-    """
+    """What a path says behind its question mark: description, scale, catalogue, and what an item is called."""
     headers = {"user": user, "item": item, "rating": rating, "time": time}
     given = {meaning: header for meaning, header in headers.items() if header is not None}
     part = Part(

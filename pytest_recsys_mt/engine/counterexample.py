@@ -188,9 +188,7 @@ class _Search:
         )
 
     def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
-        """`found` with the mean effect of fresh answers to `request`, and how often they showed it. None if they do not
-        show the violation again; without words on that if they cannot be had.
-        """
+        """`found` with the mean effect and the count of fresh answers; None if they do not show the violation."""
         effects: list[float] = []
         shown = 0
         for number in range(1, FRESH + 1):

@@ -83,9 +83,7 @@ class Elsewhere:
 
 
 def _home(spec: str) -> list[str]:
-    """The folder in which the module of ``package.module:name`` was found, if any. Entries of `sys.path` may be
-    relative, and tests change the current folder.
-    """
+    """The absolute folder in which ``package.module:name`` was found: tests change the current one."""
     top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
     file = getattr(top, "__file__", None)
     places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]

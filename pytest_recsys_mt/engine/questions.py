@@ -98,9 +98,7 @@ def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
-    """Seconds between the first and the last of the times at which two sides were asked. 0 if both have the same times,
-    even if unknown; infinity if a time is unknown.
-    """
+    """Seconds between the first and the last time of two sides: 0 if all are the same, infinity if one is unknown."""
     times = {*ours, *theirs}
     if ours == theirs:
         return 0.0

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_recsys_mt.calls.limits import Limits
-from pytest_recsys_mt.datasets.loading import Repeats
-from pytest_recsys_mt.design import PROMPT, Design
+from pytest_recsys_mt.engine.asked_settings import AskedSettings
 from pytest_recsys_mt.engine.options import (
     Option,
     above_zero,
     flag,
-    names,
     one_of,
     option,
     seconds,
@@ -28,15 +26,12 @@ from pytest_recsys_mt.engine.options import (
     share,
     whole_number,
 )
-from pytest_recsys_mt.errors import DataError, FaultError
+from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.prompt_texts import OwnTexts
-from pytest_recsys_mt.prompt_texts import read as read_texts
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import Mode
-    from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 
 ACCEPTED = Path("accepted")
@@ -58,28 +53,6 @@ def _fault(text: str | None) -> str | None:
         raise ValueError(f"recsys_fault: {error}") from None
 
 
-def _question_file(text: str | None) -> QuestionFile | None:
-    if text is None:
-        return None
-    from pytest_recsys_mt.lrworld.question_file import QuestionFile
-
-    try:
-        return QuestionFile.read(expanded(text))
-    except DataError as error:
-        raise ValueError(f"--recsys-questions: {error}") from None
-
-
-def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
-    if not texts:
-        return ()
-    from pytest_recsys_mt.lrworld.generator_settings import Settings as Made
-
-    try:
-        return Made.of(texts).changed
-    except DataError as error:
-        raise ValueError(f"recsys_question_setting: {error}") from None
-
-
 Effort = Literal["quick", "standard", "thorough"]
 """How much a run asks: a first look, the usual tests, or those too that make many calls."""
 
@@ -94,155 +67,9 @@ QUICK = {"users": 70, "max-calls": 1500, "max-usd": 2.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(AskedSettings):
     """The options of the command line and the ini file, resolved."""
 
-    models: tuple[str, ...] = option(
-        "recommender to test; repeat the option to test several (default: itemknn)",
-        "SPEC",
-        default=("itemknn",),
-        repeatable=True,
-        name="model",
-    )
-    against: str | None = option(
-        "recommender that suites/arena and suites/multidimensional compare the tested one with "
-        "(default in suites/arena: mostpop)",
-        "SPEC",
-        in_ini=False,
-        recorded=True,
-    )
-    judge: str | None = option(
-        "judge in suites/arena: a language model, or your own judge",
-        "SPEC",
-        in_ini=False,
-        recorded=True,
-    )
-    profiler: str | None = option(
-        "language model that describes users from their histories (default: the one under test)",
-        "SPEC",
-        recorded=True,
-    )
-    recall: tuple[str, ...] = option(
-        "recommender whose top list a re-ranking task takes candidates from; blanks stand "
-        "between several (default: itemknn, userknn, bm25, mostpop)",
-        "SPEC",
-        default=("itemknn", "userknn", "bm25", "mostpop"),
-        repeatable=True,
-    )
-    sampler: str | None = option(
-        "recommender that checks the sample: users are drawn again until a Kolmogorov-Smirnov test "
-        "finds no difference between its accuracy on them and on all users (default: the first sample)",
-        "SPEC",
-    )
-    core: int = option(
-        "minimum number of interactions of each user and each item; users and items with fewer are "
-        "removed (default: 0, all stay)",
-        "N",
-        default=0,
-        read=whole_number(0),
-    )
-    data: str = option(
-        "dataset: a name, or the path of a table or of a folder (default: mini)",
-        "NAME|PATH",
-        default="mini",
-    )
-    repeats: Repeats = option(
-        "what becomes of rows that repeat a user and an item; latest: the latest is kept; count: "
-        "their number is the rating, in data without ratings; refuse: they are an error (default: latest)",
-        "latest|count|refuse",
-        default="latest",
-        read=one_of(*get_args(Repeats)),
-        recorded=True,
-    )
-    design: Design = setting(
-        Option(
-            "users",
-            "users to sample; a verdict may stop before it has asked all of them (default: 200)",
-            "N",
-            default=200,
-            read=whole_number(2),
-        ),
-        Option(
-            "history",
-            "history items in a request (default: 20)",
-            "M",
-            default=20,
-            read=whole_number(1),
-        ),
-        Option(
-            "candidates",
-            "candidates in a request, the held-out item among them; 0 is the whole catalogue (default: 20)",
-            "N",
-            default=20,
-            read=whole_number(0),
-        ),
-        Option("k", "items in an answer (default: 10)", "K", default=10, read=whole_number(1)),
-        Option(
-            "replicates",
-            "calls for each user's source, and as many for the follow-up, if the recommender is not "
-            "deterministic (default: 2)",
-            "R",
-            default=2,
-            read=whole_number(1),
-        ),
-        make=Design,
-    )
-    seed: int = option(
-        "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
-    )
-    alpha: float = option(
-        "error rate of each claim (default: 0.05)",
-        "A",
-        default=0.05,
-        read=share(0, 0.5),
-        recorded=True,
-    )
-    slices: tuple[str, ...] = option(
-        "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
-        "or attributes of users, and commas between them (default: none)",
-        "NAMES",
-        default=(),
-        read=names,
-        recorded=True,
-    )
-    unit: str | None = option(
-        "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
-        "are not independent (default: users are)",
-        "NAME",
-        recorded=True,
-    )
-    prompt: str | None = option(
-        f"prompt template for language models (default: the suite's, else {PROMPT})",
-        "NAME",
-        recorded=True,
-    )
-    prompts: OwnTexts | None = option(
-        "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
-        "the package's)",
-        "FILE",
-        read=read_texts,
-        recorded=True,
-    )
-    questions: QuestionFile | None = option(
-        "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
-        "FILE",
-        in_ini=False,
-        recorded=True,
-        make=_question_file,
-    )
-    question_setting: tuple[str, ...] = option(
-        "how suites/lrworld makes its questions, such as support=0.02, with blanks between several",
-        "NAME=VALUE",
-        default=(),
-        repeatable=True,
-        recorded=True,
-        make=_question_settings,
-    )
-    exact: bool = flag(
-        "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "
-        "depends on its neighbours; slow",
-        recorded=True,
-    )
     mode: Mode = option(
         "auto: take an answer from the cache, "
         "else ask; replay: never ask; refresh: always ask (default: auto)",

@@ -134,9 +134,7 @@ class LLMRecommender:
         return reading.recommendation(request.k, text, completion.usage)
 
     def _reading(self, text: str, request: Request, index: TitleIndex, truncated: bool) -> Reading:
-        """What `text` names, parsed once for all requests that show the same items. The parser reads of a request its
-        items, not its ratings, and edited names of candidates.
-        """
+        """What `text` names, parsed once for all requests with the same items and edited names of candidates."""
         shown = self.question(request).shown if request.edits else ()
         items = (*(rating.item for rating in request.history), *(request.candidates or ()))
         offered = None if request.candidates is None else len(request.candidates)

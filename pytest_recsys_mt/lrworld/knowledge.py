@@ -125,9 +125,7 @@ def knowledge_questions(
 
 
 def _popularities(histories: Histories, alike: Mapping[str, Ints]) -> Callable[[int], Ints]:
-    """How popular values are: interactions with all items that have them, except those of the asked user. What the
-    asked user has would tell what is right.
-    """
+    """How popular values are with all but the asked user, whose items would tell what is right."""
     values = np.full(len(histories.items), len(alike))
     for number, columns in enumerate(alike.values()):
         values[columns] = number

@@ -55,9 +55,7 @@ class Reported:
         self.tests.append(report)
 
     def _tell_raised(self, report: Any) -> None:
-        """Add each traceback to the first failed test that has it; refer further ones to that test. Only here the
-        reports of all workers meet.
-        """
+        """Add each traceback to the first failed test that has it: only here the reports of all workers meet."""
         carried = getattr(report, "recsys_mt", {})
         if not report.failed or not carried.get("raised"):
             return

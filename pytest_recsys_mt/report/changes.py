@@ -196,9 +196,7 @@ def _numbered(entries: Sequence[Entry]) -> dict[Numbered, int]:
 def _in_order(
     before: Mapping[Numbered, int], after: Mapping[Numbered, int]
 ) -> list[tuple[int, int]]:
-    """The most entries that stand in the same order on both sides: their places on each. A longest increasing
-    subsequence, as long lists take too long with a diff of any lines.
-    """
+    """The most entries in the same order on both sides: their places on each (a longest increasing subsequence)."""
     both = [(before[key], place) for key, place in after.items() if key in before]
     ends: list[int] = []  # the smallest last place of an increasing subsequence of each length
     last: list[int] = []  # its position in `both`

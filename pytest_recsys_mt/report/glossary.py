@@ -98,9 +98,7 @@ def _beside(table: ModuleType) -> list[ModuleType]:
 
 
 def _of_module(name: str, module: ModuleType) -> Entry:
-    """The entry of what a module declares. The docstring of a module of one measure begins with its title; of several
-    measures in one module, each has that of its function.
-    """
+    """The entry of what a module declares; it has the title of a module of one measure, else of its function."""
     about = paragraph(module.__doc__)
     function = paragraph(vars(module)[name].__doc__ if name in vars(module) else "")
     if module.__name__.rpartition(".")[2] == name:

@@ -217,9 +217,7 @@ def _cell(found: Values, table: Table, column: Selected) -> str:
 
 
 def _agreements(found: Filled) -> Iterator[Sheet]:
-    """Kendall's tau-b of each two columns over the lines of the run, as the table's ``kendall`` asks. Columns without a
-    value in some line are left out; fewer than three lines say nothing.
-    """
+    """Kendall's tau-b of each two of the columns in ``kendall`` that have a value in every of three or more lines."""
     from scipy.stats import kendalltau
 
     whole: dict[str, list[float]] = {}

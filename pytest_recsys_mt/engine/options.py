@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pytest_recsys_mt.wording import SETTLED
@@ -67,6 +68,15 @@ def option(
     The option has the name of the field, unless another one is given.
     """
     return setting(Option(name, *declared, **more), make=make, recorded=recorded)
+
+
+recorded = partial(option, recorded=True)
+"""An `option` whose value is part of a record."""
+
+
+def choice(says: str, values: str, **more: Any) -> Any:
+    """A field of the settings that an option fills with one of `values`, such as ``yes|no``; see `option`."""
+    return option(says, values, read=one_of(*values.split("|")), **more)
 
 
 def flag(*declared: Any, **more: Any) -> Any:

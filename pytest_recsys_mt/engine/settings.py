@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -17,9 +18,10 @@ from pytest_recsys_mt.engine.asked_settings import AskedSettings
 from pytest_recsys_mt.engine.options import (
     Option,
     above_zero,
+    choice,
     flag,
-    one_of,
     option,
+    recorded,
     seconds,
     setting,
     several_of,
@@ -40,6 +42,10 @@ ACCEPTED = Path("accepted")
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else expanded(text)
+
+
+# One test is neither compared with all nor written in their place; see `reproduce`.
+_written = partial(option, in_ini=False, reproduced=False, asks_report=True, make=_path)
 
 
 def _fault(text: str | None) -> str | None:
@@ -70,37 +76,33 @@ QUICK = {"users": 70, "max-calls": 1500, "max-usd": 2.0}
 class Settings(AskedSettings):
     """The options of the command line and the ini file, resolved."""
 
-    mode: Mode = option(
+    mode: Mode = choice(
         "auto: take an answer from the cache, "
         "else ask; replay: never ask; refresh: always ask (default: auto)",
-        "MODE",
+        "auto|replay|refresh",
         default="auto",
-        read=one_of("auto", "replay", "refresh"),
         recorded=True,
     )
-    executor: Literal["local", "ray"] = option(
+    executor: Literal["local", "ray"] = choice(
         "where calls are sent: local: in this process; ray: on the Ray cluster that RAY_ADDRESS or "
         "this machine names (default: local)",
         "local|ray",
         default="local",
-        read=one_of("local", "ray"),
     )
     cache: Path = option("folder of the answers (default: in the user's cache)", "DIR")
-    inconclusive: Literal["fail", "skip"] = option(
+    inconclusive: Literal["fail", "skip"] = choice(
         "what an inconclusive verdict does to its test (default: fail)",
         "fail|skip",
         default="fail",
-        read=one_of("fail", "skip"),
         recorded=True,
     )
-    effort: Effort = option(
+    effort: Effort = choice(
         f"quick: a first look at the relations that matter most, with {QUICK['users']} users, at most "
         f"{QUICK['max-calls']} calls and, where prices are known, {QUICK['max-usd']:g} USD unless told otherwise; thorough: run also tests that make many calls, "
         f"such as the papers' own protocols; a file named on the command line always runs (default: "
         f"standard)",
-        "quick|standard|thorough",
+        "|".join(get_args(Effort)),
         default="standard",
-        read=one_of(*get_args(Effort)),
     )
     max_wait: float = option(
         "maximum seconds to wait for a busy or unreachable endpoint; if it asks for more, its calls "
@@ -128,22 +130,17 @@ class Settings(AskedSettings):
         "CALLS",
         read=whole_number(0),
     )
-    baseline: Path | None = option(
+    baseline: Path | None = _written(
         "record of an earlier run to compare this one with; the run fails if it is worse (default, without a value: the "
         "kept run that recsys-mt runs accept named)",
         "FILE",
         bare=str(ACCEPTED),
-        in_ini=False,
-        reproduced=False,  # one test is not compared with all; see `reproduce`
-        asks_report=True,
-        make=_path,
     )
-    keep: str = option(
+    keep: str = choice(
         "whether this run is kept in .recsys/runs of the root folder, for recsys-mt runs; baseline: ask all users, so "
         "that it can be accepted as one (default: yes)",
         "yes|no|baseline",
         default="yes",
-        read=one_of("yes", "no", "baseline"),
         reproduced=False,
     )
     policy: Policy | None = option(
@@ -151,21 +148,9 @@ class Settings(AskedSettings):
         "FILE",
         asks_report=True,
     )
-    json: Path | None = option(
-        "write the record of this run to this file (JSON)",
-        "PATH",
-        in_ini=False,
-        reproduced=False,
-        asks_report=True,
-        make=_path,
-    )
-    html: Path | None = option(
-        "write an HTML report to this file: one file without dependencies",
-        "PATH",
-        in_ini=False,
-        reproduced=False,
-        asks_report=True,
-        make=_path,
+    json: Path | None = _written("write the record of this run to this file (JSON)", "PATH")
+    html: Path | None = _written(
+        "write an HTML report to this file: one file without dependencies", "PATH"
     )
     columns: tuple[str, ...] = option(
         f"show a table of all verdicts with these columns, and commas between them: {', '.join(COLUMNS)} "
@@ -212,25 +197,22 @@ class Settings(AskedSettings):
         repeatable=True,
         make=lambda texts: tuple(map(expanded, texts)),
     )
-    error_limit: float = option(
+    error_limit: float = recorded(
         "largest share of users whose calls may fail before a verdict is an error (default: 0.05)",
         default=0.05,
         read=share(0, 1, closed=True),
-        recorded=True,
     )
-    missed_limit: float = option(
+    missed_limit: float = recorded(
         "largest share of answers of which nothing can be read before a verdict is inconclusive (default: 0.1)",
         "SHARE",
         default=0.1,
         read=share(0, 1, closed=True),
-        recorded=True,
     )
 
-    fault: str | None = option(
+    fault: str | None = recorded(
         "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
         "plants them one by one",
         "NAME[:STRENGTH]",
-        recorded=True,
         make=_fault,
     )
 

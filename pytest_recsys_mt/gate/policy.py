@@ -12,7 +12,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.gate.states import vacuous_of
-from pytest_recsys_mt.safety.files import content_of, toml_of
+from pytest_recsys_mt.safety.files import content_of, failing_as, toml_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
@@ -129,10 +129,10 @@ def load(path: Path) -> Policy:
     Raises:
         PolicyError: If it cannot be read, or if an entry is invalid; names the entry.
     """
+    with failing_as(PolicyError, f"the policy {str(path)!r} cannot be read"):
+        content = content_of(path)
     try:
-        data = toml_of(content_of(path))
-    except OSError as error:
-        raise PolicyError(f"the policy {str(path)!r} cannot be read: {error.strerror}") from error
+        data = toml_of(content)
     except ValueError as error:
         raise PolicyError(f"the policy {str(path)!r} is not TOML: {error}") from error
     return _Reader(str(path)).policy(data)

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld.same import form
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of, written_or
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -235,12 +235,12 @@ def digest_of(questions: Collection[Question]) -> str:
 
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     """The first line of a file that `save` wrote, and its questions; raises as `load`."""
+    with failing_as(DataError, f"{str(path)!r} cannot be read"):
+        content = content_of(path, MOST_DATA)
     try:
-        head, *lines = content_of(path, MOST_DATA).decode("utf-8").split("\n")
+        head, *lines = content.decode("utf-8").split("\n")
         about = json.loads(head)
         digest, schema = about.pop("digest"), about["schema"]
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(
             f"{path}:1: not the first line of a file of questions ({error}); write one with "

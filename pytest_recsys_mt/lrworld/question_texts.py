@@ -18,7 +18,7 @@ from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.prompt_texts import said
 from pytest_recsys_mt.requests import Message, Prompt
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as
 from pytest_recsys_mt.wording import plural
 
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -105,10 +105,8 @@ def data_url(image: str) -> str:
     if image.startswith("data:"):
         return image
     kind = mimetypes.guess_type(image)[0] or "image/jpeg"
-    try:
+    with failing_as(DataError, f"the image {image!r} cannot be read"):
         content = content_of(Path(image), MOST_DATA)
-    except OSError as error:
-        raise DataError(f"the image {image!r} cannot be read: {error.strerror or error}") from error
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.store import Kept, Store
+from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import one_line
 
 SHOWN = {
@@ -33,10 +34,8 @@ def runs(folder: Path) -> Iterator[str]:
 def accept(folder: Path, number: int | None) -> str:
     """Make a run a baseline, and say of what."""
     store = Store.around(folder)
-    try:
+    with failing_as(DataError, f"{str(store.folder)!r} cannot be written"):
         kept = store.accept(number)
-    except OSError as error:
-        raise DataError(f"{str(store.folder)!r} cannot be written: {error}") from error
     failed = "" if kept.head.get("gate") == "passed" else " (its own gate failed)"
     which = "" if store.folder.is_relative_to(folder) else f" in {str(store.folder)!r}"
     return f"run {kept.number}{which} is the baseline of {_models(kept)} now{failed}: pytest ... --recsys-baseline"

@@ -153,11 +153,17 @@ def _opened(path: Path, flags: int = 0) -> int:
 @contextlib.contextmanager
 def written_or(kind: type[RecsysError], path: Path, mode: int = 0o600) -> Iterator[TextIO]:
     """As `written_to`; that the file cannot be written is an error of this kind."""
+    with failing_as(kind, f"{str(path)!r} cannot be written"), written_to(path, mode) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def failing_as(kind: type[RecsysError], what: str) -> Iterator[None]:
+    """An `OSError` within becomes an error of this kind, which says what failed, and why."""
     try:
-        with written_to(path, mode) as stream:
-            yield stream
+        yield
     except OSError as error:
-        raise kind(f"{str(path)!r} cannot be written: {error.strerror or error}") from error
+        raise kind(f"{what}: {error.strerror or error}") from error
 
 
 def content_of(path: Path, most: int = MOST_TEXT) -> bytes:

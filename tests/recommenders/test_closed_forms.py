@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders import ease, random_walk
+from pytest_recsys_mt.recommenders import ease, ials, random_walk
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, weigh
@@ -89,6 +89,19 @@ def test_ials_stands_where_its_loss_has_no_slope_and_answers_its_own_users_with_
         assert abs(there - back) < 0.01 * (there + back - 2 * least)  # no slope
 
 
+def test_ials_comes_to_the_exact_solutions_by_enough_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, rng = fitted("ials?dim=6", MANY), np.random.default_rng(0)
+    assert isinstance(model, IALS)
+    rows = model.catalogue.interactions(MANY, "binary")
+    rows.data[: rows.indptr[1]] = 0.0  # a user of whom nothing counts
+    items = rng.normal(size=(rows.shape[1], 6))
+    start = rng.normal(size=(rows.shape[0], 6)).astype(np.float32)
+    monkeypatch.setattr(ials, "BLOCK", 64)  # users of several lengths, in several blocks
+    monkeypatch.setattr(ials, "STEPS", 20)
+    nearer = model._nearer(rows, items.astype(np.float32), start)
+    assert nearer == pytest.approx(model._solved(rows, items), abs=1e-4)
+
+
 def test_ials_minds_its_seed_and_nothing_else_that_is_random() -> None:
     asked = requests(FEW)
     one, same, other = (fitted("ials", FEW, seed).score(asked) for seed in (1, 1, 2))
@@ -159,8 +172,11 @@ def test_what_was_chosen_together_is_recommended_together(name: str) -> None:
         ("ease?regularisation=0", "ease: regularisation must be above 0 and finite, got 0.0"),
         ("ease?regularisation=inf", "ease: regularisation must be above 0 and finite, got inf"),
         ("ials?dim=0", "ials: dim must be at least 1, got 0"),
-        ("ials?alpha=-1", "ials: alpha must be at least 0"),
-        ("ials?regularisation=0", "ials: regularisation must be above 0 and finite, got 0.0"),
+        ("ials?alpha=-1", "ials: alpha must be from 0 to 1000000, got -1.0"),
+        (
+            "ials?regularisation=0",
+            "ials: regularisation must be above 0 and at most 1000000, got 0.0",
+        ),
         ("rp3beta?alpha=0", "rp3beta: alpha must be above 0 and finite, got 0.0"),
         ("rp3beta?beta=-0.1", "rp3beta: beta must be at least 0"),
         ("rp3beta?neighbours=0", "rp3beta: neighbours must be at least 1, got 0"),

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm.api.dialect import Dialect
@@ -47,7 +47,7 @@ class LiteLLMModel(OpenAIModel):
         RecommenderError: If an argument is out of range, or the name lacks its provider.
     """
 
-    prefix = "litellm"
+    prefix: ClassVar = "litellm"
 
     @classmethod
     def from_spec(cls, spec: str) -> OpenAIModel:

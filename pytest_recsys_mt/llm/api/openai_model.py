@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.api import chat_api, responses_api
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.llm.api.channel import Channel
 
 
+@dataclass(eq=False, repr=False)
 class OpenAIModel:
     """A text model behind the Chat Completions API, or the Responses API.
 
@@ -59,58 +61,47 @@ class OpenAIModel:
         RecommenderError: If an argument is out of range.
     """
 
-    prefix = "openai"
-    takes_schema = True
-    reads_images = True
+    prefix: ClassVar = "openai"
+    takes_schema: ClassVar = True
+    reads_images: ClassVar = True
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        top_p: float | None = None,
-        json: bool = False,
-        answer: Literal["generate", "json"] = "generate",
-        concurrency: int | None = None,
-        timeout: float | None = None,
-        max_wait: float | None = None,
-        reasoning_effort: Effort | None = None,
-        api: Literal["chat", "responses"] | None = None,
-        deterministic: bool = False,
-        extra_body: Mapping[str, Any] | None = None,
-    ) -> None:
-        most, longest = room(model, reasoning_effort)
-        self._default_limit = most if max_tokens is None else None
-        max_tokens = most if max_tokens is None else max_tokens
-        timeout = longest if timeout is None else timeout
+    model: str
+    _: KW_ONLY
+    temperature: float | None = None
+    max_tokens: int | None = None
+    top_p: float | None = None
+    json: bool = False
+    answer: Literal["generate", "json"] = "generate"
+    concurrency: int | None = None
+    timeout: float | None = None
+    max_wait: float | None = None
+    reasoning_effort: Effort | None = None
+    api: Literal["chat", "responses"] | None = None
+    deterministic: bool = False
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        most, longest = room(self.model, self.reasoning_effort)
+        self._default_limit = most if self.max_tokens is None else None
+        self.max_tokens = most if self.max_tokens is None else self.max_tokens
+        self.timeout = self._longest = longest if self.timeout is None else self.timeout
+        given = self.temperature, self.top_p, self.reasoning_effort, self.api, self.extra_body
+        temperature, top_p, effort, api, extra_body = given
         specs.check(
             self.prefix,
-            ("model", model, bool(model.strip()), "the name of a model"),
+            ("model", self.model, bool(self.model.strip()), "the name of a model"),
             ("temperature", temperature, temperature is None or 0 <= temperature <= 2, "in [0, 2]"),
-            ("max_tokens", max_tokens, max_tokens >= 1, "at least 1"),
+            ("max_tokens", self.max_tokens, self.max_tokens >= 1, "at least 1"),
             ("top_p", top_p, top_p is None or 0 < top_p <= 1, "in (0, 1]"),
-            *pace_rules(concurrency, timeout, max_wait),
-            ("reasoning_effort", reasoning_effort, reasoning_effort in (None, *get_args(Effort)),
+            *pace_rules(self.concurrency, self._longest, self.max_wait),
+            ("reasoning_effort", effort, effort in (None, *get_args(Effort)),
              f"one of {', '.join(get_args(Effort))}"),
             ("api", api, api in (None, "chat", "responses"), "chat or responses"),
-            ("extra_body", extra_body, extra_body is None or isinstance(extra_body, Mapping),
+            ("extra_body", extra_body, isinstance(extra_body, Mapping),
              "fields, each given as extra_body.KEY=VALUE"),
         )  # fmt: skip
-        check(self.prefix, extra_body or {})
-        self.model = self.name = model
-        self.temperature = temperature
-        self.max_tokens = max_tokens
-        self.top_p = top_p
-        self.json = json
-        self.lists_as_json = answer == "json"
-        self.concurrency = concurrency
-        self.timeout = timeout
-        self.max_wait = max_wait
-        self.reasoning_effort = reasoning_effort
-        self.api = api
-        self.deterministic = deterministic
-        self.extra_body = dict(extra_body or {})
+        check(self.prefix, extra_body)
+        self.name, self.lists_as_json = self.model, self.answer == "json"
         self.ahead = False
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
@@ -274,12 +265,12 @@ class OpenAIModel:
         while True:
             path = "/responses" if dialect.responses else "/chat/completions"
             sent = self._arguments(prompt, dialect)
-            limit = self._pace.time_limit(self.timeout)
+            limit = self._pace.time_limit(self._longest)
             try:
                 async with asyncio.timeout(limit):
                     body = await channel.post(path, {**sent, **self.extra_body})
             except TimeoutError as error:
-                if limit < self.timeout and not self._pace.alive:
+                if limit < self._longest and not self._pace.alive:
                     raise chat_api.SilentError from error
                 raise
             except (

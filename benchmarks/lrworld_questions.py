@@ -260,7 +260,7 @@ _KINDS = {
 }
 
 
-def check(name: str, dataset: Dataset, count: int, seed: int, wrong: str) -> Counter[str]:
+def check(name: str, dataset: Dataset, count: int, seed: int, wrong: Any) -> Counter[str]:
     """Make the questions of a dataset, and print what is wrong with which."""
     world = World(dataset)
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from pytest_recsys_mt.engine.options import (
     share,
     whole_number,
 )
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.prompt_texts import OwnTexts
 from pytest_recsys_mt.prompt_texts import read as read_texts
 from pytest_recsys_mt.safety.files import expanded
@@ -49,7 +49,7 @@ def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
 
     try:
         return Made.of(texts).changed
-    except DataError as error:
+    except RecommenderError as error:
         raise ValueError(f"recsys_question_setting: {error}") from None
 
 

@@ -65,7 +65,7 @@ def generate(
         folder: Folder of the trained embeddings; None is among the user's caches.
 
     Raises:
-        DataError: If there is no such kind, or `count` is below 1.
+        DataError: If there is no such kind, `count` is below 1, or no item has what `Settings.having` names.
         CacheError: If the embeddings cannot be stored.
         RecommenderError: If training them diverges.
     """
@@ -76,7 +76,7 @@ def generate(
         raise DataError(f"count must be at least 1, got {count!r}")
     domain = domain or domain_of(dataset)
     settings = settings or Settings()
-    source = _Source(dataset, settings, count, seed, folder)
+    source = _Source(having(dataset, settings), settings, count, seed, folder)
     questions: list[Question] = []
     skipped: dict[str, str] = {}
     for kind in (kind for name, kind in KINDS.items() if name in names):
@@ -103,6 +103,20 @@ def generate(
         **dataclasses.asdict(settings),
     }
     return Generated(tuple(questions), skipped, seed, about)
+
+
+def having(dataset: Dataset, settings: Settings) -> Dataset:
+    """The part of the data whose items have all attributes that the settings name; `DataError` if none has."""
+    names = settings.having.split(",") if settings.having else []
+    items = {key: x for key, x in dataset.items.items() if all(map(x.attributes.get, names))}
+    if not items:
+        known = ", ".join(sorted({name for x in dataset.items.values() for name in x.attributes}))
+        raise DataError(
+            f"having={settings.having!r}: no item of {dataset.name} has all; some have {known}"
+        )
+    kept = dataset.interactions["item"].isin(items)
+    part = dataset.replace(interactions=dataset.interactions[kept], items=items, as_is=False)
+    return part if names else dataset
 
 
 def domain_of(dataset: Dataset) -> str:

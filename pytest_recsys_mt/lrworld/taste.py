@@ -60,19 +60,33 @@ def rule_questions(
         item, right = int(found.antecedent[row]), int(found.consequent[row])
         pool = asked.copy()
         pool[found.consequent[starts[item] : starts[item + 1]]] = pool[item] = False
-        target = text(item)
-        offer = choose(rng, kind.options, right, np.flatnonzero(pool), text, (target,), matched)
+        together, confidence, own = found.together[row], found.confidence[row], [item]
+        for _ in range(rng.integers(settings.antecedent) if settings.antecedent > 1 else 0):
+            whole = [*own, right]
+            holders = np.flatnonzero(histories.by_user[:, whole].sum(axis=1) == len(whole))
+            counts: Ints = histories.by_user[holders].sum(axis=0)
+            enough = max(settings.support * found.users, settings.confidence * len(holders))
+            ruled = counts >= max(1, enough * (1 - 1e-12))
+            ruled[whole] = False
+            if not (ruled & asked).any():
+                break
+            own, right = whole, int(rng.choice(np.flatnonzero(ruled & asked)))
+            together, confidence = counts[right], counts[right] / len(holders)
+            pool = asked & ~ruled
+            pool[own] = False
+        shown = tuple(map(text, own))
+        offer = choose(rng, kind.options, right, np.flatnonzero(pool), text, shown, matched)
         if offer is not None:
             options, rows = offer
-            lift = found.confidence[row] * found.users / histories.popularity[right]
+            lift = confidence * found.users / histories.popularity[right]
             yield {
                 **options,
-                "behind": behind_items(np.array([item]), rows),
-                "shown": {"target": (target,)},
+                "behind": behind_items(np.array(own), rows),
+                "shown": {"target": shown},
                 "popularity": float(histories.popularity[right]),
                 "evidence": {
-                    "support": float(found.together[row] / found.users),
-                    "confidence": float(found.confidence[row]),
+                    "support": float(together / found.users),
+                    "confidence": float(confidence),
                     "lift": float(lift),
                 },
             }
@@ -83,22 +97,13 @@ def similar_items(
 ) -> Iterator[Draft]:
     """Which item the same users have."""
     targets = _targets(histories.asked_items, count, rng)
-    by_item = histories.by_user.T.tocsr()
-    matched = matched_of(settings, histories.popularity)
+    by_item, text = histories.by_user.T.tocsr(), histories.item_text
+    least, known = settings.similarity, histories.popularity
+    told = {"popularity": known, "matched": matched_of(settings, known)}
     for ranked in similarities(by_item, targets, histories.asked_items):
-        target = histories.item_text(ranked.target)
-        yield from ask(
-            ranked,
-            kind,
-            settings.similarity,
-            rng,
-            {"target": target},
-            histories.item_text,
-            partial(behind_items, np.array([ranked.target])),
-            taken=(target,),
-            popularity=histories.popularity,
-            matched=matched,
-        )
+        target, behind = text(ranked.target), partial(behind_items, np.array([ranked.target]))
+        shown = {"target": target}
+        yield from ask(ranked, kind, least, rng, shown, text, behind, taken=[target], **told)
 
 
 def similar_users(

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.lrworld.generator import generate
+from pytest_recsys_mt.lrworld.generator import generate, having
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.question import Measure, Question
@@ -71,9 +71,11 @@ def questions_for(
     return questions
 
 
-def rare(questions: Sequence[Question], source: Dataset | QuestionFile) -> Collection[str]:
+def rare(
+    questions: Sequence[Question], source: Dataset | QuestionFile, settings: Settings | None = None
+) -> Collection[str]:
     """Names of the questions about less popular items: below the mean logarithm of all items' in
-    the dataset or the file.
+    the dataset, as far as the settings leave it, or the file.
 
     Raises:
         NotApplicable: If the questions are about users, or the file does not say the mean.
@@ -85,7 +87,7 @@ def rare(questions: Sequence[Question], source: Dataset | QuestionFile) -> Colle
         if mean is None:
             raise NotApplicable(f"{source.path.name} does not say how popular items are")
     else:
-        mean = Histories.of(source, 1).mean_log_popularity
+        mean = Histories.of(having(source, settings or Settings()), 1).mean_log_popularity
     return {
         question.id
         for question in questions

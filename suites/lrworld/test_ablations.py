@@ -72,5 +72,5 @@ def test_seeing_the_latest_image_does_no_harm(recsys, measure):
 @measures("rules", "similar_items", "cast", "director", "genre", "brand", "colour", "logline")
 def test_less_popular_items_are_known_as_well(recsys, measure):
     _, questions, source = asked(recsys, measure)
-    names = rare(questions, recsys.question_file or recsys.dataset)
+    names = rare(questions, recsys.question_file or recsys.dataset, recsys.question_settings)
     assert accuracy_gap(source.choices, names, recsys.context, LIMIT["popularity"])

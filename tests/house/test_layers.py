@@ -42,7 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "calls": {"abilities", "datasets", "errors", "llm", "recommenders", "requests", "safety", "wording"},
     "lrworld": {
         "answers", "datasets", "errors", "llm", "prompt_texts", "recommenders", "requests", "safety", "seeds",
-        "wording",
+        "specs", "wording",
     },
     "arena": {
         "abilities", "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "safety", "seeds",

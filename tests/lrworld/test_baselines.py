@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,10 @@ def test_each_way_chooses_by_its_own_score() -> None:
         "itemknn": 0.0,
         "shortest": 1.0,
         "alphabetical": 0.0,
+        "words": 0.25,
     }
+    shown = dataclasses.replace(one, shown={"target": ("The War, 1990",), "history": "a drama"})
+    assert credits_of("words", [shown]) == {one.id: 0.0}, "the first option has two of its words"
     assert credits_of("alphabetical", [question(("b", "A", "c", "d"), 1)]) == {
         "q('b', 'A', 'c', 'd')1": 1.0
     }

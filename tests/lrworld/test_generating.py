@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from pytest_recsys_mt.datasets import load_mini
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.lrworld import KINDS, Generated, Question, Settings, generate, header, load
 from pytest_recsys_mt.lrworld.histories import SEPARATOR, Histories, text_of
 from pytest_recsys_mt.lrworld.rules import mine
@@ -85,6 +85,42 @@ def test_no_wrong_option_goes_with_the_antecedent(everything: Generated) -> None
         assert question.evidence["lift"] == pytest.approx(expected)
     antecedents = [question.shown["target"] for question in of(everything, "rules")]
     assert len(set(antecedents)) == 12, "one rule of each antecedent before a second one"
+
+
+def test_a_rule_may_start_from_several_items() -> None:
+    owners = users_of(four_tastes())
+    settings = dataclasses.replace(QUICK, antecedent=3, support=0.05, confidence=0.2)
+    questions = made(["rules"], count=40, settings=settings).questions
+
+    def rule(antecedent: Collection[str], text: str) -> bool:
+        both = set.intersection(*(owners[each] for each in antecedent))
+        together = len(both & owners[text])
+        return together >= 4 and together >= 0.2 * len(both)
+
+    for question in questions:
+        antecedent = question.shown["target"]
+        assert rule(antecedent, question.right)
+        assert not any(rule(antecedent, text) for text in wrong(question))
+        assert not set(antecedent) & set(question.options)
+        having = set.intersection(*(owners[text] for text in antecedent))
+        together = len(having & owners[question.right])
+        assert question.evidence["support"] == pytest.approx(together / 80)
+        assert question.evidence["confidence"] == pytest.approx(together / len(having))
+    assert {len(question.shown["target"]) for question in questions} == {1, 2, 3}
+
+
+def test_only_items_that_have_what_is_named_are_asked_about() -> None:
+    settings = Settings(having="logline,cast", least=2)
+    questions = generate(load_mini(), ["similar_items"], count=20, settings=settings).questions
+    allowed = {
+        text_of(item)
+        for item in load_mini().items.values()
+        if item.attributes.get("logline") and item.attributes.get("cast")
+    }
+    assert len(allowed) < len(load_mini().items)
+    for question in questions:
+        assert {question.shown["target"], *question.options} <= allowed
+    assert len(questions) == 20
 
 
 def users_of(dataset: Dataset) -> dict[str, set[str]]:
@@ -356,7 +392,13 @@ def test_wrong_arguments_are_named() -> None:
         made(["color"])
     with pytest.raises(DataError, match="count must be at least 1, got 0"):
         made(count=0)
-    with pytest.raises(DataError, match="support must be above 0"):
+    with pytest.raises(RecommenderError, match="support must be above 0"):
         Settings(support=0)
-    with pytest.raises(DataError, match="history must be at least 1"):
+    with pytest.raises(RecommenderError, match="antecedent must be at least 1, got 0"):
+        Settings(antecedent=0)
+    with pytest.raises(
+        DataError, match=r"having='brand,posters': no item of made has all; some have brand"
+    ):
+        made(settings=Settings(having="brand,posters"))
+    with pytest.raises(RecommenderError, match="history must be at least 1"):
         Settings(history=0)

@@ -289,7 +289,14 @@ def test_a_run_on_the_embedded_set(
         assert row["details"]["published"]["rows"][0][0].endswith("(this run)")
         assert row["details"]["figures"]["answered_by"] == "generation"
         ways = row["details"]["baselines"]
-        assert set(ways) == {"guessing", "popularity", "itemknn", "shortest", "alphabetical"}
+        assert set(ways) == {
+            "guessing",
+            "popularity",
+            "itemknn",
+            "shortest",
+            "alphabetical",
+            "words",
+        }
         assert ways["guessing"] == pytest.approx(row["details"]["figures"]["chance"])
     ahead = [row for row in rows if row["oracle"] == "better_than_baseline"]
     assert {row["status"] for row in ahead} == {"holds"}

@@ -4,6 +4,7 @@ import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_recsys_mt.errors import DataError
@@ -186,7 +187,7 @@ def _selects(wanted: Selected, row: Row) -> bool:
         wanted.test in ("", function)
         and wanted.metric in ("", metric)
         and wanted.relation in ("", row["relation"])
-        and wanted.case in ("", own_parameters(row))
+        and fnmatchcase(own_parameters(row), wanted.case or "*")
         and all(row["details"].get(name) == value for name, value in wanted.where.items())
     )
 

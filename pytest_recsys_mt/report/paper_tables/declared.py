@@ -29,7 +29,7 @@ class Selected:
         metric: The metric, or of an effect the oracle, such as ``hit@10``; empty for any.
         relation: The relation, ``scale_ratings(2)``; empty for any.
         where: Details that the row must have, by name.
-        case: The parameters of the test without the model, ``amazon-rules``; empty for any.
+        case: Pattern of the parameters of the test without the model, ``amazon-rules``, ``*-rules``; empty for any.
         value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``.
         spread: A figure of the row that stands behind ±, found as `value` is; of numbers by user their standard
             deviation.

@@ -61,7 +61,7 @@ PAPERS = {
     "arena": (
         "RecSys Arena: Pair-wise Recommender System Evaluation with Large Language Models",
         [
-            f"{SUITE}.arena {CLASSICAL} --recsys-against=mostpop --recsys-judge=benchmarks.papers:Scripted --recsys-json=record.json"
+            f"{SUITE}.arena {CLASSICAL} --recsys-against=mostpop --recsys-judge=benchmarks.papers:Scripted --recsys-keep=baseline --recsys-json=record.json"
         ],
     ),
 }

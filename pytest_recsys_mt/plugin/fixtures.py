@@ -120,13 +120,13 @@ def recsys_arena(
 def recsys_league(
     request: pytest.FixtureRequest, recsys_judge: Judge | Bench, recsys_aspects: tuple[Aspect, ...]
 ) -> League:
-    """All recommenders of the run, with the judge: those under test and the baseline."""
+    """All recommenders of the run, with the judge: those under test and the baseline, which is the last."""
     from pytest_recsys_mt.arena import League
     from pytest_recsys_mt.plugin.items import design_of
 
     run = run_of(request.config)
     settings = run.settings
-    specs = list(dict.fromkeys([*settings.models, settings.against or BASELINE]))
+    specs = list(dict.fromkeys([settings.against or BASELINE, *settings.models[::-1]]))[::-1]
     if len(specs) < 3:
         raise DoesNotApply(
             f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"

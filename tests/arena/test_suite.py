@@ -151,8 +151,9 @@ def test_too_little_that_can_be_read_is_no_result(
 
 
 def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:
-    models = [f"--recsys-model={name}" for name in ("random", "itemknn", "mostpop", "bm25")]
-    rows = rows_of(pytester, "ByPopularity", *models, "-k", "circle", "--recsys-users=60")
+    models = [f"--recsys-model={name}" for name in ("random", "itemknn", "bm25", "mostpop")]
+    more = ("--recsys-against=bm25", "-k", "circle", "--recsys-users=60")
+    rows = rows_of(pytester, "ByPopularity", *models, *more)
     figures = rows["no_circle:overall"]["details"]["figures"]
     ranked = [name.partition(" ")[2] for name in figures if name[0].isdigit()]
     assert ranked[0] == "mostpop"
@@ -162,6 +163,7 @@ def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester
     assert {"Pearson with AUC", "Spearman with nDCG", "Pearson with URD"} <= figures.keys()
     league = rows["no_circle:overall"]["details"]["league"]
     assert [each["name"] for each in league["systems"]] == ranked
+    assert league["baseline"] == "bm25"
     assert len(league["pairs"]) == 6
     for pair in league["pairs"]:
         assert pair["won"] + pair["tied"] + pair["lost"] == 2 * 60

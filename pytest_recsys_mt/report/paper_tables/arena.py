@@ -84,7 +84,7 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
         "Figure 4: Q of each pair",
         ("pair", "Q", "lower bound", "upper bound"),
         [(name, *map(pair.get, columns)) for name, pair in zip(names, pairs, strict=True)],
-        ["Q = (won + tied) / (lost + tied); intervals of 95 % over users."],
+        ["Q as in Table 2; intervals of 95 % over users. The paper's six: 1.0146 to 1.1137."],
         drawn="bars",
         bars=(1,),
     )

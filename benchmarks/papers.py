@@ -105,23 +105,27 @@ class Scripted:
         if lists := re.findall(r"(?:List [AB][^\n]*|The list):\n((?:\d+\. .+\n?)+)", text):
             return self.judged(text, lists)
         offered = re.findall(r"^\d+[.)] (.+)$", text, re.MULTILINE)
-        if "Answer with the" in text:
+        if "Answer with the" in text or "'Answer: X'" in text:
             options = re.findall(r"^(\w+)[.)] (.+)$", text, re.MULTILINE)
             mark: str = max(options, key=lambda each: self.level(each[1]))[0]
-            return mark
-        chosen = [title for title in self.levels if title in text and title not in offered]
+            return f"Answer: {mark}" if "'Answer: X'" in text else mark
+        flat = "".join(text.split())  # spaces may stand within words
+        chosen = [
+            title
+            for title in self.levels
+            if "".join(title.split()) in flat and title not in offered
+        ]
         wanted = sum(map(self.levels.__getitem__, chosen)) / max(len(chosen), 1)
         if "stay away from mainstream" in text:
             wanted -= 1.5
         pool = offered or [title for title in self.levels if title not in chosen]
         found = re.search(r"(?:List|Recommend|with) (\d+)", text)
-        assert found is not None, text
 
         def apart(title: str) -> float:
             drawn = hashlib.sha256(f"{seed} {title}".encode()).digest()[0] / 256
             return abs(self.level(title) - wanted) + 0.05 * drawn
 
-        best = sorted(pool, key=apart)[: int(found[1])]
+        best = sorted(pool, key=apart)[: int(found[1]) if found else 10]
         return "\n".join(f"{place}. {title}" for place, title in enumerate(best, 1))
 
     def level(self, text: str) -> float:

@@ -1,6 +1,7 @@
 """Every exception this package raises on purpose."""
 
 import re
+from collections.abc import Collection
 
 # A cell of a table, or an argument, may be as long as somebody likes.
 _ENDLESS = re.compile(r"(\S{80})\S{400,}(\S{20})")
@@ -9,6 +10,14 @@ _ENDLESS = re.compile(r"(\S{80})\S{400,}(\S{20})")
 def abridged(text: str) -> str:
     """`text` with the middle of words left out that are too long to be read."""
     return _ENDLESS.sub(r"\1...\2", text)
+
+
+def meant(name: str, among: Collection[str]) -> str:
+    """The end of a sentence on a name that there is not: the nearest one, if one is near."""
+    import difflib  # needed only after a typing error
+
+    near = difflib.get_close_matches(name, among, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class RecsysError(Exception):

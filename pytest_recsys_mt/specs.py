@@ -1,6 +1,5 @@
 """The part of a spec after the question mark: ``?key=value&key=value``, typed by a signature."""
 
-import difflib
 import inspect
 import json
 import math
@@ -9,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
 
@@ -113,8 +112,7 @@ def build(factory: Callable[..., Any], given: Mapping[str, str], spec: str) -> A
     unknown = [key for key in given if key not in parameters]
     if unknown:
         valid = ", ".join(map(repr, parameters)) or "none"
-        near = difflib.get_close_matches(unknown[0], parameters, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = meant(unknown[0], parameters)
         raise RecommenderError(
             f"{shown(spec)!r}: unknown parameter {unknown[0]!r}; valid ones: {valid}{hint}"
         )

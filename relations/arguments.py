@@ -3,13 +3,12 @@
 Plain values (never numpy scalars) keep names stable and edits serialisable.
 """
 
-import difflib
 import math
 import operator
 from collections.abc import Sequence
 from typing import SupportsIndex
 
-from pytest_recsys_mt.errors import RelationError
+from pytest_recsys_mt.errors import RelationError, meant
 
 
 def number(relation: str, name: str, value: float) -> float:
@@ -49,7 +48,7 @@ def choice(relation: str, name: str, value: str, valid: Sequence[str]) -> str:
     """`value`, if it is one of `valid`."""
     if value in valid:
         return value
-    near = difflib.get_close_matches(str(value), valid, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
     options = " or ".join(repr(option) for option in valid)
-    raise RelationError(f"{relation}: {name} must be {options}, got {value!r}{hint}")
+    raise RelationError(
+        f"{relation}: {name} must be {options}, got {value!r}{meant(str(value), valid)}"
+    )

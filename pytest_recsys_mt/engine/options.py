@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from pytest_recsys_mt.errors import meant
 from pytest_recsys_mt.wording import SETTLED
 
 
@@ -121,11 +122,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in choices:
-            import difflib  # needed only after a typing error
-
-            near = difflib.get_close_matches(text, choices, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"choose one of {', '.join(choices)}{hint}")
+            raise ValueError(f"choose one of {', '.join(choices)}{meant(text, choices)}")
         return text
 
     return read

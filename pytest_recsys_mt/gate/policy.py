@@ -1,14 +1,13 @@
 """The policy of a release gate, from ``recsys.toml``; read at the start of a run, so with the standard library alone."""
 
 import datetime
-import difflib
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pytest_recsys_mt.errors import PolicyError
+from pytest_recsys_mt.errors import PolicyError, meant
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.gate.states import vacuous_of
@@ -210,11 +209,8 @@ class _Reader:
     def _values(self, table: Mapping[str, Any], names: Sequence[str], entry: str) -> dict[str, Any]:
         for key in table:
             if key not in names:
-                near = difflib.get_close_matches(key, names, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise PolicyError(
-                    f"{self.where}: {entry} has no {key!r}; it has {', '.join(names)}{hint}"
-                )
+                told = f"it has {', '.join(names)}{meant(key, names)}"
+                raise PolicyError(f"{self.where}: {entry} has no {key!r}; {told}")
         values = dict(table)
         for name in filter(_ALLOWED.__contains__, table):
             fits, allowed = _ALLOWED[name]

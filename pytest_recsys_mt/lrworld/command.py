@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,53 +19,35 @@ def add(groups: argparse._SubParsersAction[Any]) -> None:
         "--recsys-questions=FILE asks. Whoever asks the file asks the same questions; a file that was "
         "changed is refused.",
     )
-    questions.add_argument("file", type=Path, metavar="FILE", help="where the questions go")
-    questions.add_argument(
-        "--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)"
-    )
-    questions.add_argument(
-        "--repeats", choices=get_args(Repeats), default="latest", help="as recsys_repeats"
-    )
-    questions.add_argument(
-        "--kind",
-        action="append",
-        default=[],
-        metavar="NAME",
+    option = questions.add_argument
+    option("file", type=Path, metavar="FILE", help="where the questions go")
+    option("--data", default="mini", metavar="NAME|PATH", help="as --recsys-data (default: mini)")
+    option("--repeats", choices=get_args(Repeats), default="latest", help="as recsys_repeats")
+    option(
+        "--kind", action="append", default=[], metavar="NAME",
         help="only this kind; repeat the option to name several (default: all that the data allow)",
-    )
-    questions.add_argument(
-        "--count",
-        type=lambda text: _whole_number(text, 1),
-        default=200,
-        metavar="N",
+    )  # fmt: skip
+    option(
+        "--count", type=partial(_whole_number, least=1), default=200, metavar="N",
         help="most questions of a kind, as --recsys-users (default: 200)",
-    )
-    questions.add_argument(
-        "--seed", type=_whole_number, default=0, metavar="S", help="as --recsys-seed (default: 0)"
-    )
-    questions.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="how they are made, such as support=0.02, as recsys_question_setting; repeat the "
-        "option to set several",
-    )
-    questions.add_argument(
-        "--domain",
-        metavar="WORD",
-        help="word for an item, for a table of your own: book (default: as its columns tell)",
-    )
+    )  # fmt: skip
+    seed = "as --recsys-seed (default: 0)"
+    option("--seed", type=_whole_number, default=0, metavar="S", help=seed)
+    option(
+        "--setting", action="append", default=[], metavar="NAME=VALUE",
+        help="how they are made, such as support=0.02, as recsys_question_setting; repeat the option to set several",
+    )  # fmt: skip
+    word = "word for an item, for a table of your own: book (default: as its columns tell)"
+    option("--domain", metavar="WORD", help=word)
     questions.set_defaults(command=written)
 
 
 def written(given: argparse.Namespace) -> int:
     """Write the file, and say what it holds."""
-    import difflib
     from collections import Counter
 
     from pytest_recsys_mt.datasets import load
-    from pytest_recsys_mt.errors import DataError
+    from pytest_recsys_mt.errors import DataError, meant
     from pytest_recsys_mt.lrworld.generator import generate
     from pytest_recsys_mt.lrworld.generator_settings import Settings
     from pytest_recsys_mt.lrworld.question import KINDS
@@ -78,8 +61,7 @@ def written(given: argparse.Namespace) -> int:
     measures = {each.name: each for each in measures_of(dataset.family)}
     for kind in given.kind:
         if kind not in measures:
-            near = [] if kind in KINDS else difflib.get_close_matches(kind, measures, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = "" if kind in KINDS else meant(kind, measures)
             raise DataError(
                 f"--kind={kind!r}: no test asks such questions about {dataset.name}; choose from "
                 f"{', '.join(measures)}{hint}"

@@ -172,6 +172,21 @@ def test_what_a_table_lacks_is_said(
         main(["paper", "popularity", str(path), "--table=2", "--figure=4"])
 
 
+def test_an_empty_cell_has_the_reason_of_its_test(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: dict[str, Any] = record_of(record)
+    whole["results"] = [row for row in whole["results"] if row["model"] == "mostpop"]
+    unread = "31 of 80 answers could not be read"
+    for row in whole["results"]:
+        if row.get("metric") == "hit@10":
+            row |= {"metric": None, "value": None, "status": "inconclusive", "reason": unread}
+    path = tmp_path / "unread.json"
+    path.write_text(json.dumps(whole))
+    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
+    assert f"(in HR@10): {unread}." in capsys.readouterr().out
+
+
 def test_records_of_other_tests_are_told_what_fills_the_tables(
     record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

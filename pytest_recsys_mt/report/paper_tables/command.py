@@ -16,6 +16,7 @@ from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_d
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
 from pytest_recsys_mt.report.sheets import NONE, WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Values = list[tuple[float, float | None]]
@@ -29,6 +30,7 @@ class Filled:
     table: Table
     values: Mapping[str, Sequence[Values]]
     users: Sequence[int]
+    lacking: Mapping[str, Iterable[str]]  # columns with an empty cell, by the reason
 
     @property
     def lines(self) -> dict[str, list[str]]:
@@ -104,7 +106,7 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
         )
     rows = [row for _, each in documents for row in each["results"]]
     for table in tables_of("arena"):
-        yield from _sheets(filled(table, rows) or Filled(table, {}, ()), data)
+        yield from _sheets(filled(table, rows) or Filled(table, {}, (), {}), data)
     yield from sheets
     for name, each in documents:
         judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
@@ -144,13 +146,30 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
     """A table with the values of some rows of records; None if none of them is of the table."""
     values: dict[str, list[Values]] = {}
     users: set[int] = set()
+    lacking: dict[str, dict[str, None]] = {}
     for model, own in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
             name = line.name.format(model=model)
             cells = [_values(table, line, column, own, name, users) for column in table.columns]
-            if any(cells):
+            pairs = zip(table.columns, cells, strict=True)
+            why = {each.name: _why(line, each, own) for each, cell in pairs if not cell}
+            if any(cells) or any(was_run for _, was_run in why.values()):
                 values[name] = cells
-    return Filled(table, values, sorted(users)) if values else None
+                for column, (told, _) in why.items():
+                    lacking.setdefault(told, {})[column] = None
+    return Filled(table, values, sorted(users), lacking) if values else None
+
+
+def _why(line: Selected, column: Selected, rows: Iterable[Row]) -> tuple[str, bool]:
+    """Why a cell is empty, and whether its test was run at all."""
+    for row in sorted(rows, key=lambda row: row["status"] == "not-applicable"):
+        told = row.get("reason") if row.get("value", row.get("estimate")) is None else None
+        if told and _selects(line, row, empty=True) and _selects(column, row, empty=True):
+            return one_line(shortened(told, 300)), row["status"] != "not-applicable"
+    return (
+        "the records have no such figure, as of a test that was left out, or an undefined measure",
+        False,
+    )
 
 
 def _values(
@@ -180,15 +199,15 @@ def _values(
     return list(found.values())
 
 
-def _selects(wanted: Selected, row: Row) -> bool:
-    function = parts_of(row["nodeid"]).function
-    metric = row.get("metric") or row["oracle"]
+def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
+    """Whether a row is selected; an empty one may lack its metric, its relation and its details."""
+    metric, relation = row.get("metric") or row["oracle"], row["relation"]
     return (
-        wanted.test in ("", function)
-        and wanted.metric in ("", metric)
-        and wanted.relation in ("", row["relation"])
+        wanted.test in ("", parts_of(row["nodeid"]).function)
+        and (wanted.metric in ("", metric) or (empty and not row.get("metric")))
+        and (wanted.relation in ("", relation) or (empty and not relation))
         and fnmatchcase(own_parameters(row), wanted.case or "*")
-        and all(row["details"].get(name) == value for name, value in wanted.where.items())
+        and (empty or all(row["details"].get(x) == value for x, value in wanted.where.items()))
     )
 
 
@@ -251,8 +270,8 @@ def _sheets(found: Filled, data: str) -> Iterator[Sheet]:
 def _notes(found: Filled, data: str) -> list[str]:
     table = found.table
     notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
-    if table.over:
-        counts = [len(cell) for cells in found.values.values() for cell in cells if cell]
+    counts = [len(cell) for cells in found.values.values() for cell in cells if cell]
+    if table.over and counts:
         few, many = min(counts), max(counts)
         each = f"{many}" if few == many else f"{few} to {many}"
         behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
@@ -261,11 +280,5 @@ def _notes(found: Filled, data: str) -> list[str]:
         least, most = found.users[0], found.users[-1]
         more = "" if least == most else f" to {most:,} a cell"
         notes.append(f"Users: {least:,}{more}.")
-    cells = zip(*found.lines.values(), strict=True)
-    without = [each.name for each, of in zip(table.columns, cells, strict=False) if NONE in of]
-    if without:
-        notes.append(
-            f"{NONE} (in {', '.join(without)}): the records have no such figure, as of a test that was left out, of a "
-            f"measure that is not defined, or where too many answers could not be read."
-        )
+    notes += [f"{NONE} (in {', '.join(names)}): {why}." for why, names in found.lacking.items()]
     return [*notes, *table.notes]

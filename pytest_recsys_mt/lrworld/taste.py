@@ -64,7 +64,7 @@ def rule_questions(
         for _ in range(rng.integers(settings.antecedent) if settings.antecedent > 1 else 0):
             whole = [*own, right]
             holders = np.flatnonzero(histories.by_user[:, whole].sum(axis=1) == len(whole))
-            counts: Ints = histories.by_user[holders].sum(axis=0)
+            counts = np.asarray(histories.by_user[holders].sum(axis=0), dtype=np.int64)
             enough = max(settings.support * found.users, settings.confidence * len(holders))
             ruled = counts >= max(1, enough * (1 - 1e-12))
             ruled[whole] = False

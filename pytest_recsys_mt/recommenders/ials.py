@@ -77,7 +77,7 @@ class IALS(ScoringRecommender):
         # Rows of about one length, so that the vectors of a block stay in the processor's cache.
         cuts = np.flatnonzero(np.diff(np.cumsum(counts[order]) // BLOCK)) + 1
         for block in np.split(order, cuts):
-            at = rows.indptr[block][:, None] + np.arange(counts[block[-1]])
+            at = rows.indptr[block][:, None] + np.arange(int(counts[block[-1]]))
             real = at < rows.indptr[block + 1][:, None]
             at *= real
             chosen, trust = others.take(rows.indices[at], axis=0), trusts[at] * real

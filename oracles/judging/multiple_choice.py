@@ -35,6 +35,7 @@ def begun(
     *sides: Choices,
     details: Mapping[str, object] | None,
     column: bool = True,
+    **fields: Any,
 ) -> tuple[Verdict, bool]:
     """The verdict without numbers, whose details may have no `column`; and whether it is reported, since nothing can be judged.
 
@@ -58,9 +59,8 @@ def begun(
     )
     status, reason = found or ("inconclusive", "")
     users = min(len(side.questions) for side in sides)
-    verdict = Verdict(
-        status, oracle, sides[-1].label, users=users, errors=len(why), reason=reason, details=told
-    )
+    fields |= {"users": users, "errors": len(why), "reason": reason, "details": told}
+    verdict = Verdict(status, oracle, sides[-1].label, **fields)
     return (verdict, False) if found is None else (context.report(verdict), True)
 
 

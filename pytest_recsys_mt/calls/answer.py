@@ -25,6 +25,7 @@ class Answer(TypedDict, total=False):
             Where there are any, those of the thinking and those from the provider's cache follow.
         asked: When the batch of the call began, in Unix seconds.
         run: The run that asked: its answer counts as made, not as cached.
+        seconds: How long a text model took for it, see `Completion`.
     """
 
     error: str
@@ -43,6 +44,7 @@ class Answer(TypedDict, total=False):
     system_fingerprint: str | None
     asked: float
     run: str
+    seconds: float | None
 
 
 LOST: Answer = {"lost": True}
@@ -161,6 +163,7 @@ def completion_of(answer: Answer) -> Completion:
         model=answer.get("model"),
         system_fingerprint=answer.get("system_fingerprint"),
         error=answer.get("error", answer.get("not_applicable")),
+        seconds=answer.get("seconds"),
     )
 
 
@@ -189,6 +192,7 @@ def plain_completion(completion: Completion) -> Answer:
         "model": completion.model and redact(completion.model),
         "system_fingerprint": completion.system_fingerprint
         and redact(completion.system_fingerprint),
+        "seconds": completion.seconds,
     }
 
 

@@ -288,6 +288,7 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
         and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
         and (usage is None or Usage.said(*usage) == Usage(*usage))
+        and isinstance(answer.get("seconds") or 0, int | float)
         and bool(items or text)
     )
 

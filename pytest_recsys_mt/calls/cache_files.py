@@ -122,7 +122,7 @@ def imported_from(
                 imported.refused.append(f"{path}:{number}: {reason}")
                 continue
             there = cache.get(key)
-            when = {"run": None, "asked": None}
+            when = {"run": None, "asked": None, "seconds": None}
             same = there is not None and {**there, **when} == {**answer, **when}
             imported.added += there is None
             imported.known += same

@@ -1,6 +1,8 @@
 """A text model under test: a prompt asks it, and a parser reads its answers."""
 
 import hashlib
+import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -123,10 +125,10 @@ class TextSubject(Subject):
         prompts = [call.prompt for call in calls if call.prompt is not None]
         completions = abilities.method_of(self.model, "complete_each")
         if completions is None:
-            return together_or_apart(self._complete, prompts)
+            return _timed(together_or_apart(self._complete, prompts))
         self._waiting = set(range(len(calls)))
         self._last = len(calls)
-        return as_they_arrive(completions, prompts, _plain, self._waiting)
+        return _timed(as_they_arrive(completions, prompts, _plain, self._waiting))
 
     def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
         completions = self._patience.call(self.model.complete, prompts)
@@ -161,6 +163,20 @@ def _key_of(question: Question, content: Mapping[str, Any]) -> str:
     key = begun.copy()
     key.update(f",{canonical({name: content[name] for name in _OF_ONE_CALL})[1:]}".encode())
     return key.hexdigest()
+
+
+def _timed(arrivals: Iterator[list[tuple[int, Answer]]]) -> Iterator[list[tuple[int, Answer]]]:
+    """The answers, each with the seconds that it says it took, else with its share of those since the ones before."""
+    began = time.perf_counter()
+    for arrived in arrivals:
+        share = (time.perf_counter() - began) / max(1, len(arrived))
+        for _, answer in arrived:
+            if "text" in answer:
+                said = answer.get("seconds")
+                known = isinstance(said, int | float) and 0 <= said < math.inf
+                answer["seconds"] = round(said if known and said is not None else share, 6)
+        yield arrived
+        began = time.perf_counter()
 
 
 def _plain(_: int, completion: Completion | None) -> Answer:

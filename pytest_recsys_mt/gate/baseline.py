@@ -12,6 +12,7 @@ from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of
+from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import typed
 
@@ -258,6 +259,8 @@ def counterpart(document: Facts, model: str) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return shortened(one_line(", ".join(value)), 60) or "none"
     text = "none" if value is None else one_line(str(value))
     return text if len(text) <= 24 else text[:12]
 

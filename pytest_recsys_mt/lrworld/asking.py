@@ -1,6 +1,5 @@
 """Sends questions to a text model and reads its answers."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -35,7 +34,6 @@ class Replies:
     completions: tuple[Completion, ...]
     readings: tuple[int | None, ...]  # the place of the option that each chooses, if it chooses one
     how: str  # ``generation`` if it wrote, ``choice scoring`` if it scored the options
-    seconds: float  # answers from the cache take next to none
     label: str = ""  # what was done to the questions
 
     @property
@@ -68,6 +66,7 @@ class Replies:
         choices = self.choices
         usages = [each.usage for each in self.completions if each.usage is not None]
         places = range(choices.options)
+        took = [each.seconds for each in self.completions if each.text is not None]
         return {
             "answered_by": self.how,
             "questions": len(self.questions),
@@ -77,7 +76,8 @@ class Replies:
             "chosen_by_place": " ".join(str(choices.chosen.count(at)) for at in places),
             "prompt_tokens": sum(usage.prompt_tokens for usage in usages),
             "completion_tokens": sum(usage.completion_tokens for usage in usages),
-            "seconds": round(self.seconds, 3),
+            # One after another, however they were asked; None if that of an answer is unknown.
+            "seconds": None if None in took else round(sum(each or 0 for each in took), 3),
         }
 
     @property
@@ -95,7 +95,7 @@ class Replies:
                 "raw": completion.text,
                 "tokens": (usage := completion.usage)
                 and usage.prompt_tokens + usage.completion_tokens,
-                "seconds": round(self.seconds / len(self.questions), 6),
+                "seconds": completion.seconds,
             }
             for question, completion, choice in self._answered
         ]
@@ -157,9 +157,7 @@ def ask(
         ]
     except DataError as reason:
         raise NotApplicable(str(reason)) from reason
-    begun = time.perf_counter()
     completions = model.complete(*prompts)
-    seconds = time.perf_counter() - begun
     return Replies(
         questions=tuple(questions),
         completions=tuple(completions),
@@ -170,6 +168,5 @@ def ask(
             for question, completion in zip(questions, completions, strict=True)
         ),
         how="choice scoring" if model.scores_choices and not think else "generation",
-        seconds=seconds,
         label=label,
     )

@@ -6,7 +6,7 @@ What the body of such a test says, warns of, logs and draws before its test is k
 import contextlib
 import inspect
 import io
-import logging
+import logging.handlers
 import random
 import sys
 import time
@@ -243,7 +243,7 @@ class Apart:
             for _ in range(2)
         )
         self._warned: list[warnings.WarningMessage] = []
-        self._log = _Records()
+        self._log = logging.handlers.BufferingHandler(sys.maxsize)
         self._drawn: tuple[Any, Any] | None = None
 
     @contextlib.contextmanager
@@ -275,7 +275,7 @@ class Apart:
         for kept, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             kept.flush()
             stream.write(kept.buffer.getvalue().decode("utf-8", "replace"))
-        for record in self._log.records:
+        for record in self._log.buffer:
             logging.root.callHandlers(record)
         if self._drawn is not None:
             _draw_as(self._drawn)
@@ -283,15 +283,6 @@ class Apart:
             warnings.warn_explicit(
                 each.message, each.category, each.filename, each.lineno, source=each.source
             )
-
-
-class _Records(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.records: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.records.append(record)
 
 
 @contextlib.contextmanager

@@ -52,7 +52,10 @@ def is_cut_off(finish_reason: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer of a text model; `text` is None only if `error` says why."""
+    """The answer of a text model; `text` is None only if `error` says why.
+
+    `seconds` is how long this call took. If the model does not say so, the time of its batch is divided among its calls.
+    """
 
     text: str | None
     usage: Usage | None = None
@@ -60,3 +63,4 @@ class Completion:
     model: str | None = None
     system_fingerprint: str | None = None
     error: str | None = None
+    seconds: float | None = field(default=None, compare=False)

@@ -115,12 +115,16 @@ class Request:
 _FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).keys()
 
 
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"Request.{name} must be a whole number, got {value!r}")
+    return int(value)
+
+
 def _sound_k(k: object) -> int:
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise TypeError(f"Request.k must be a whole number from 1, got {k!r}")
-    if k < 1:
+    if (whole := _whole("k", k)) < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    return k  # type: ignore[return-value]  # an integer of NumPy is one too
+    return whole
 
 
 def _sound_scale(scale: object) -> Scale:
@@ -149,14 +153,6 @@ def _sound_candidates(candidates: object) -> tuple[Item, ...] | None:
     return _each("candidates", candidates, Item, "an Item, as in request.candidates")
 
 
-def _sound_edits(edits: object) -> tuple[Edit, ...]:
-    return _each("edits", edits, Callable, "a function from a text to a text")  # type: ignore[arg-type]
-
-
-def _sound_attributes(attributes: Mapping[str, Any]) -> Attributes:
-    return attributes if isinstance(attributes, Attributes) else Attributes(attributes)
-
-
 def _tuple(name: str, value: object) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return value
@@ -174,12 +170,6 @@ def _each(name: str, value: object, kind: type, means: str) -> tuple[Any, ...]:
     return entries
 
 
-def _sound_replicate(replicate: object) -> int:
-    if isinstance(replicate, bool) or not isinstance(replicate, Integral):
-        raise TypeError(f"Request.replicate must be a whole number, got {replicate!r}")
-    return int(replicate)
-
-
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"Request.{name} must be a text, got {value!r}")
@@ -189,13 +179,13 @@ def _text(name: str, value: object) -> str:
 _SOUND: Mapping[str, Callable[[Any], Any]] = {
     "user": partial(_text, "user"),
     "instruction": partial(_text, "instruction"),
-    "replicate": _sound_replicate,
+    "replicate": partial(_whole, "replicate"),
     "k": _sound_k,
     "history": _sound_history,
     "candidates": _sound_candidates,
-    "edits": _sound_edits,
+    "edits": partial(_each, "edits", kind=Callable, means="a function from a text to a text"),  # type: ignore[arg-type]
     "seen": partial(_tuple, "seen"),
     "scale": _sound_scale,
-    "attributes": _sound_attributes,
+    "attributes": lambda given: given if isinstance(given, Attributes) else Attributes(given),
 }
 """What makes a given value of a field sound, or refuses it."""

@@ -71,3 +71,41 @@ def test_a_recommender_that_reads_no_text_skips_the_test_with_a_row(
     (row,) = record_of(project.path / "record.json")["results"]
     assert row["status"] == "not-applicable"
     assert "needs a text model, and toys:Faithful reads no text" in row["reason"]
+
+
+TIMED = """
+import time
+from pytest_recsys_mt import Completion
+
+
+class Slow:
+    fingerprint = "slow"
+
+    def complete(self, prompts):
+        time.sleep(0.02 * len(prompts))
+        said = {"three": 3.0, "never": float("nan"), "soon": "soon"}
+        words = [prompt.messages[-1].content for prompt in prompts]
+        return [Completion(word, seconds=said.get(word)) for word in words]
+"""
+TIMES = """
+import pathlib
+from pytest_recsys_mt import Prompt
+from pytest_recsys_mt.requests import Message
+
+def test_times(recsys):
+    words = "three", "never", "soon", "one"
+    said = recsys.texts.complete(*(Prompt((Message("user", word),)) for word in words))
+    times = [each.seconds for each in said]
+    assert times[0] == 3 and len({*times[1:]}) == 1 and 0.02 <= times[1] < 3
+    with pathlib.Path("times.txt").open("a") as file:
+        print(times, file=file)
+"""
+
+
+def test_an_answer_keeps_the_seconds_that_it_took(project: pytest.Pytester) -> None:
+    project.makepyfile(models=TIMED, test_own=TIMES)
+    for mode in ("auto", "replay"):
+        told = ("--recsys-model=models.py:Slow", f"--recsys-mode={mode}")
+        project.runpytest_inprocess(*told).assert_outcomes(passed=1)
+    asked, replayed = (project.path / "times.txt").read_text().splitlines()
+    assert replayed == asked

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import pytest
@@ -57,6 +58,15 @@ def test_answers_are_read_counted_and_kept_apart_from_failed_calls() -> None:
     assert figures["right_answers_by_place"] == "2 1 1 0"
     assert figures["chosen_by_place"] == "2 1 0 0"
     assert figures["chance"] == 0.25
+
+
+def test_seconds_are_those_of_the_answers_and_unknown_if_one_is() -> None:
+    told = (Completion("A", seconds=1.5), Completion("B", seconds=0.25), Completion(None))
+    replies = dataclasses.replace(ask(Scripted("A", "B", None), questions(3)), completions=told)
+    assert replies.figures["seconds"] == 1.75
+    assert [answer["seconds"] for answer in replies.answers] == [1.5, 0.25]
+    unknown = dataclasses.replace(replies, completions=(Completion("A"), *told[1:]))
+    assert unknown.figures["seconds"] is None
 
 
 def test_the_report_says_whether_choices_were_scored() -> None:

@@ -52,6 +52,18 @@ def test_an_answer_keeps_all_that_the_server_says_of_it(faulty: FaultServer) -> 
     assert faulty.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
+def test_calls_that_wait_beside_each_other_take_their_own_time(faulty: FaultServer) -> None:
+    def slow(payload: dict[str, Any]) -> Reply:
+        time.sleep(0.2)
+        return Reply(completion())
+
+    faulty.answer = slow
+    began = time.perf_counter()
+    took = [each.seconds for each in OpenAIModel("tiny", concurrency=4).complete([prompt()] * 8)]
+    assert all(each is not None and each >= 0.2 for each in took)
+    assert sum(filter(None, took)) > time.perf_counter() - began
+
+
 def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
     with_all = OpenAIModel("tiny", temperature=0.5, max_tokens=9, top_p=0.5)
     with_all.complete([prompt(seed=2**31 + 5)])

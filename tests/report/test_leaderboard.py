@@ -134,6 +134,9 @@ def test_what_answers_took_is_of_the_suite_and_the_model() -> None:
     spent = found.spent["m"]
     assert (spent.calls, spent.tokens, spent.usd) == (1997, 8900, 0.5)
     assert (spent.seconds, spent.missed) == (3.0, 0.2)
+    unknown = {**figures, "seconds": None}
+    found = board(record(measured("m", GOOD, details={"figures": unknown})))
+    assert found.spent["m"].seconds is None
 
 
 @pytest.mark.parametrize(

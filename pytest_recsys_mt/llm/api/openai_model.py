@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -239,8 +240,10 @@ class OpenAIModel:
     ) -> Completion:
         async def attempt() -> Completion:
             try:
+                began = time.perf_counter()
                 with flight.sending():
-                    return await self._attempt(channel, prompt)
+                    answer = await self._attempt(channel, prompt)
+                return replace(answer, seconds=time.perf_counter() - began)
             except Exception as error:
                 if chat_api.may_be_paid(error):
                     await lost()

@@ -17,7 +17,6 @@ _NAMES: dict[Field, list[str]] = {
 _WORDS = {kind: {*said["words"].split()} for kind, said in _FIELDS.items() if "words" in said}
 
 TITLE_KEYS = _NAMES["title"]
-YEAR_KEYS = _NAMES["year"]
 
 _UNIT = re.compile(r"\([^()]*[\d%↓↑][^()]*\)|/\s*\d+|[↓↑%*.]")
 _WORD = re.compile(r"#|[^\W_]+")

@@ -337,11 +337,12 @@ def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spe
         each for row in rows if "missed_rate" in (each := detail_of(row, "figures") or {})
     ]
     asked = sum(int(each.get("questions", 0)) for each in figures)
+    seconds = [each.get("seconds", 0.0) for each in figures]
     missed = sum(float(each["missed_rate"]) * int(each.get("questions", 0)) for each in figures)
     return Spent(
         calls=sum(each["cached"] + each["made"] for each in calls),
         tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in calls),
         usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-        seconds=sum(float(each.get("seconds", 0)) for each in figures) if figures else None,
+        seconds=None if None in seconds else sum(seconds) if figures else None,
         missed=missed / asked if asked else None,
     )

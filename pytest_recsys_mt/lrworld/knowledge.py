@@ -186,5 +186,5 @@ def _lacks(histories: Histories, kind: Kind, values: int) -> str:
         )
     if kind.name == "image":
         pictures = sum("image" in item.attributes for item in histories.items)
-        reason += f"; have a multimodal model describe the pictures, which {pictures} items have"
+        reason += f"; a multimodal model describes pictures, and {pictures} items have one"
     return reason

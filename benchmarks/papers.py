@@ -191,7 +191,8 @@ def page(name: str) -> str:
         f'# Tables of "{title}"\n\nOf the embedded data, by\n\n{shown}\n\nin a clone with the installed package. '
         f"`Scripted` is no language model: it reads the titles in a prompt and prefers those that are about as popular "
         f"as what was chosen. {SMALL if any((RECORDS / each).exists() for each in records) else ''}Lines marked † are as the paper prints them, of other data. "
-        f"[The suite](../suites/{name}.md) says what each value means. `python -m benchmarks.papers` made this page.\n\n"
+        f"[The suite](../suites/{name}.md) says what each value means. `python -m benchmarks.papers` made this page"
+        f"{'' if name == 'arena' else ', and `python -m benchmarks.formulas` computes its formulas again with other code'}.\n\n"
         f"{tables}"
     )
 

@@ -96,8 +96,8 @@ def same_choices(
     Returns:
         A verdict whose `value` is that share among the questions of which all choices were read, with exact bounds. The
         ``figures`` give the accuracies in percent, their mean and their variance (over the forms without the source,
-        divisor n - 1; table 6 of the paper has both and does not say whether its variances are of percents). The
-        examples show questions whose answer changed.
+        divisor n - 1; table 6 of the paper has both, the variance of the shares times 100). The examples show
+        questions whose answer changed.
     """
     not_negative("same_choices", "limit", limit)
     sides = (source, *followups)

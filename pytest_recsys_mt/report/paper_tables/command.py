@@ -78,7 +78,7 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
         if name in ("", table.name, *table.figures) or _has(table.name, name)
     ]
     if not wanted:
-        known = ", ".join(name for table in tables for name in (table.name, *table.figures))
+        known = ", ".join(dict.fromkeys(x for each in tables for x in (each.name, *each.figures)))
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
     _require_alike(documents)
     rows = [row for _, each in documents for row in each["results"] if row["suite"] == suite]

@@ -173,8 +173,9 @@ def _timed(arrivals: Iterator[list[tuple[int, Answer]]]) -> Iterator[list[tuple[
         for _, answer in arrived:
             if "text" in answer:
                 said = answer.get("seconds")
-                known = isinstance(said, int | float) and 0 <= said < math.inf
-                answer["seconds"] = round(said if known and said is not None else share, 6)
+                if not (isinstance(said, int | float) and 0 <= said < math.inf):
+                    said = share
+                answer["seconds"] = round(said, 6)
         yield arrived
         began = time.perf_counter()
 

@@ -13,9 +13,12 @@ from pytest_recsys_mt.metamorphic import MARK, changes_training
 
 
 def design_of(item: pytest.Item, design: Design) -> Design:
-    """How the requests of a test are made: the options, the marks ``recsys_design`` on it, its relation."""
+    """How a test's requests are made: by options, its marks ``recsys_design`` (whose users are the most), its relation."""
+    users = design.users
     for mark in reversed(list(item.iter_markers("recsys_design"))):
         design = replace(design, **mark.kwargs)
+    if item.config.getoption("recsys_users", None) or item.config.getini("recsys_users"):
+        design = replace(design, users=min(users, design.users))
     return replace(design, refits=True) if changes_training(relation_of(item)) else design
 
 

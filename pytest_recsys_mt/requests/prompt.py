@@ -52,10 +52,7 @@ def is_cut_off(finish_reason: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer of a text model; `text` is None only if `error` says why.
-
-    `seconds` is how long this call took. If the model does not say so, the time of its batch is divided among its calls.
-    """
+    """The answer of a text model; `text` is None only if `error` says why. Without `seconds`, a batch shares its time."""
 
     text: str | None
     usage: Usage | None = None

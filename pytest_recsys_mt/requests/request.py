@@ -147,12 +147,6 @@ def _sound_history(history: object) -> tuple[Rating, ...]:
     return ratings
 
 
-def _sound_candidates(candidates: object) -> tuple[Item, ...] | None:
-    if candidates is None:  # the whole catalogue
-        return None
-    return _each("candidates", candidates, Item, "an Item, as in request.candidates")
-
-
 def _tuple(name: str, value: object) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return value
@@ -182,7 +176,11 @@ _SOUND: Mapping[str, Callable[[Any], Any]] = {
     "replicate": partial(_whole, "replicate"),
     "k": _sound_k,
     "history": _sound_history,
-    "candidates": _sound_candidates,
+    "candidates": lambda given: (
+        None
+        if given is None
+        else _each("candidates", given, Item, "an Item, as in request.candidates")
+    ),
     "edits": partial(_each, "edits", kind=Callable, means="a function from a text to a text"),  # type: ignore[arg-type]
     "seen": partial(_tuple, "seen"),
     "scale": _sound_scale,

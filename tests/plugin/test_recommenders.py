@@ -104,6 +104,24 @@ def test_a_design_mark_changes_the_requests_of_a_test(run: Run, project: pytest.
     run("--recsys-model=mostpop").assert_outcomes(passed=1)
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"), [("", 9), ("--recsys-users=4", 4), ("--recsys-users=20", 9)]
+)
+def test_a_run_may_ask_fewer_users_than_a_mark(
+    project: pytest.Pytester, given: str, asked: int
+) -> None:
+    project.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.recsys_design(users=9)
+        def test_it(recsys):
+            assert len(recsys.run().sample().asked) == {asked}
+        """
+    )
+    project.runpytest_inprocess("--recsys-model=mostpop", *given.split()).assert_outcomes(passed=1)
+
+
 def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pytester) -> None:
     project.makeconftest(
         "import pytest\n@pytest.fixture\ndef recommender():\n    return object()\n"

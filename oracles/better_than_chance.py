@@ -44,9 +44,7 @@ def better_than_chance(
     limit = 1 / choices.options if threshold is None else threshold
     if not 0 <= limit < 1:
         raise OracleError(f"better_than_chance: threshold must lie in [0, 1), got {threshold!r}")
-    found, done = begun(
-        "better_than_chance", context, choices, details=details, metric=metric, threshold=limit
-    )
+    found, done = begun("better_than_chance", context, choices, details=details, metric=metric)
     if done:
         return found
     count, users = sum(choices.hits), len(choices.hits)

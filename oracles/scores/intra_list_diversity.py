@@ -8,12 +8,12 @@ Source:
 import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
-from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
 
 Likeness = Literal["jaccard", "cosine"]
 """Likeness of two sets a and b: ``|a n b| / |a u b|``, or ``|a n b| / sqrt(|a| |b|)``."""
@@ -32,6 +32,8 @@ def intra_list_diversity(
         attributes: Attributes of each item, such as its genres; items without any are left out.
         likeness: How to compare two sets of attributes.
 
+    A verdict on ``intra_list_diversity@5`` is about genres, on ``intra_list_diversity:cast@5`` about another attribute.
+
     Returns:
         From 0 (all items have the same attributes) to 1 (no two items share one); None if fewer than
         two items have attributes.
@@ -45,12 +47,18 @@ def intra_list_diversity(
     return 1 - math.fsum(alike) / len(alike) if alike else None
 
 
-def _diversity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
-    offered = {item.id: item for item in asked.request.candidates or ()}
-    known = [offered.get(item) or context.items.get(item) for item in items]
-    genres = [tuple(item.attributes.get("genres", ())) if item else () for item in known]
-    return intra_list_diversity(genres), sum(not of_item for of_item in genres)
+def _by_name(name: str) -> tuple[Of, Span]:
+    attribute = name.partition("@")[0].partition(":")[2] or "genres"
+
+    def diversity(items: Sequence[str], asked: Asked, context: Context, depth: int) -> Scored:
+        offered = {item.id: item for item in asked.request.candidates or ()}
+        known = [offered.get(item) or context.items.get(item) for item in items]
+        of = [item.attributes.get(attribute) if item else None for item in known]
+        sets: list[set[Any]] = [{x} if isinstance(x, str | int) else {*(x or ())} for x in of]
+        return intra_list_diversity(sets), sum(not each for each in sets)
+
+    return listed(diversity, unit)(name)
 
 
-SCORES_AT = {"intra_list_diversity": listed(_diversity, unit)}
-"""Of the genres of the items."""
+SCORES_AT = {"intra_list_diversity": _by_name, "intra_list_diversity:": _by_name}
+"""Of the genres of the items, or of the attribute behind a colon: ``intra_list_diversity:cast@5``."""

@@ -79,7 +79,7 @@ def score_named(score: str | Score, also: Collection[str] = ()) -> Score:
     name = str(score)
     if name in SCORES:
         return SCORES[name]
-    kind = name.partition("@")[0]
+    kind = "".join(name.partition("@")[0].partition(":")[:2])
     if kind in SCORES_AT:
         return Score(name, *SCORES_AT[kind](name))
     if kind in METRICS:

@@ -115,16 +115,12 @@ class Request:
 _FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).keys()
 
 
-def _whole(name: str, value: object) -> int:
+def _whole(name: str, least: int | None, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"Request.{name} must be a whole number, got {value!r}")
+    if least is not None and value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
     return int(value)
-
-
-def _sound_k(k: object) -> int:
-    if (whole := _whole("k", k)) < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}")
-    return whole
 
 
 def _sound_scale(scale: object) -> Scale:
@@ -173,8 +169,8 @@ def _text(name: str, value: object) -> str:
 _SOUND: Mapping[str, Callable[[Any], Any]] = {
     "user": partial(_text, "user"),
     "instruction": partial(_text, "instruction"),
-    "replicate": partial(_whole, "replicate"),
-    "k": _sound_k,
+    "replicate": partial(_whole, "replicate", None),
+    "k": partial(_whole, "k", 1),
     "history": _sound_history,
     "candidates": lambda given: (
         None

@@ -336,7 +336,7 @@ def test_what_is_lacking_is_named() -> None:
     assert generated.skipped["cast"] == "no item has the attribute 'cast'"
     assert generated.skipped["brand"].startswith("items have 2 different values of 'brand'")
     assert "0 different values of 'intermediate'" in generated.skipped["intermediate"]
-    assert "the pictures, which 60 items have" in generated.skipped["image"]
+    assert "pictures, and 60 items have one" in generated.skipped["image"]
     assert "no rule between two items has a support of 0.9" in generated.skipped["rules"]
 
 

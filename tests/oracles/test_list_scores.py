@@ -233,6 +233,17 @@ def test_diversity_is_of_genres_and_counts_items_without_any() -> None:
         intra_list_diversity([], "dice")  # type: ignore[arg-type]
 
 
+def test_diversity_may_be_of_any_attribute() -> None:
+    brands = {"a": "Sony", "b": "Sony", "c": "Bose", "d": ("Sony", "Bose")}
+    items = {name: Item(name, attributes={"brand": brand}) for name, brand in brands.items()}
+    asked, context = user(["a", "b", "c", "d"]), Context(items=items)
+    assert of("intra_list_diversity:brand", asked, context) == pytest.approx(1 - 2.5 / 6)
+    assert of("intra_list_diversity:brand@2", asked, context) == 0
+    assert of("intra_list_diversity:colour", asked, context) is None
+    with pytest.raises(OracleError, match="there is no score 'serendipity:brand@5'"):
+        score_named("serendipity:brand@5")
+
+
 SHARES = ("hallucination", "out_of_candidate", "history_repeats", "duplicates")
 
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of
 
 __all__ = ["check_popularity_metric"]
 
@@ -76,30 +77,33 @@ def check_popularity_metric(
 
     Args:
         metric: From two sequences of numbers above 0 to a number, ``metric(recommended, consumed)``: how popular each
-            recommended item is, and each item that the user chose. NaN where it is undefined; such lists show nothing.
+            recommended item is, and each item that the user chose. NaN where undefined, in at most half of the lists.
         desiderata: Those that count, keys of `DESIDERATA`.
         drawn: How many lists to draw for each.
         seed: Of the search.
 
     Raises:
-        AssertionError: If a counterexample is found. The message has one for each desideratum that fails.
+        AssertionError: If a counterexample is found (the message has one for each desideratum that fails), or the
+            metric is mostly undefined or always the same.
         OracleError: If the metric returns something else than a number.
     """
     __tracebackhide__ = True
     for name in desiderata:
-        if name not in DESIDERATA:
-            raise OracleError(
-                f"check_popularity_metric: there is no desideratum {name!r}; the names are "
-                f"{', '.join(map(repr, DESIDERATA))}"
-            )
+        one_of("check_popularity_metric", "desideratum", name, tuple(DESIDERATA))
     found = counterexamples(metric, drawn=drawn, seed=seed)
+    values = [_value(metric, case.high, case.low) for case in _cases(drawn, seed)]
+    undefined, named = sum(map(math.isnan, values)), getattr(metric, "__name__", repr(metric))
+    if 2 * undefined > len(values) or len({*values}) == 1:
+        told = f"undefined (NaN) for {undefined} of" if undefined else f"{values[0]:g} for all"
+        raise AssertionError(
+            f"{named} is {told} {len(values)} lists, so it tells none from another"
+        )
     failed = [
         f"not {name} ({DESIDERATA[name]}): {shown}"
         for name, shown in found.items()
         if shown and name in desiderata
     ]
     if failed:
-        named = getattr(metric, "__name__", repr(metric))
         raise AssertionError("\n  ".join([f"{named} is", *failed]))
 
 

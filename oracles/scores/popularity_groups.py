@@ -7,12 +7,13 @@ items that tie with a quantile fall on one side of it, and those without interac
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arguments import one_of, whole
 
 __all__ = ["long_tail", "popularity_groups"]
 
@@ -56,11 +57,8 @@ def popularity_groups(
     Returns:
         The group of each item, from 0, the least popular.
     """
-    if groups < 1 or threshold not in ("rank", "value"):
-        raise OracleError(
-            f"popularity_groups: groups must be at least 1 and threshold 'rank' or 'value', got "
-            f"{groups!r} and {threshold!r}"
-        )
+    whole("popularity_groups", "groups", groups, 1)
+    one_of("popularity_groups", "threshold", threshold, get_args(Threshold))
     if threshold == "rank":
         order = _falling(popularity)[::-1]
         return {item: rank * groups // len(order) for rank, item in enumerate(order)}
@@ -88,11 +86,9 @@ def long_tail(
         threshold: ``rank`` takes exactly that share of the items, rounded down. ``value`` takes the items with fewer
             interactions than the quantile of the counts above 0, but no items without interactions.
     """
-    if not 0 < share < 1 or threshold not in ("rank", "value"):
-        raise OracleError(
-            f"long_tail: share must lie in (0, 1) and threshold must be 'rank' or 'value', got {share!r} and "
-            f"{threshold!r}"
-        )
+    one_of("long_tail", "threshold", threshold, get_args(Threshold))
+    if not 0 < share < 1:
+        raise OracleError(f"long_tail: share must lie in (0, 1), got {share!r}")
     if threshold == "rank":
         order = _falling(popularity)[::-1]
         return frozenset(order[: int(share * len(order) + 1e-9)])

@@ -126,9 +126,18 @@ def test_what_is_no_metric_and_no_desideratum_is_named() -> None:
     with pytest.raises(OracleError, match=r"must return a number.*it returned None"):
         check_popularity_metric(lambda recommended, consumed: None)  # type: ignore[arg-type,return-value]
     with pytest.raises(
-        OracleError, match=r"no desideratum 'monoton'.*'well behaved', 'zero centred'"
+        OracleError, match=r"desideratum must be 'well behaved', 'zero centred'.*got 'monoton'"
     ):
         check_popularity_metric(log_popularity_difference, desiderata=["monoton"])
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(math.nan, r"is undefined \(NaN\) for 980 of 980 lists"), (2.0, "is 2 for all 980 lists")],
+)
+def test_a_metric_that_tells_no_lists_apart_fails(value: float, told: str) -> None:
+    with pytest.raises(AssertionError, match=told):
+        check_popularity_metric(lambda recommended, consumed: value, desiderata=["anti-symmetric"])
 
 
 def test_the_gini_index_can_miss_a_rise_among_unpopular_items_altogether() -> None:

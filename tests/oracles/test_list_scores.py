@@ -336,6 +336,6 @@ def test_bad_names_are_named(name: str, said: str) -> None:
 def test_bad_divisions_are_named() -> None:
     with pytest.raises(OracleError, match="share must lie in"):
         long_tail({}, 1)
-    with pytest.raises(OracleError, match="groups must be at least 1"):
+    with pytest.raises(OracleError, match="groups must be a whole number from 1"):
         popularity_groups({}, 0)
     assert metric_named("hit").depth is None

@@ -117,7 +117,8 @@ _FIELDS = dict.fromkeys(field.name for field in dataclasses.fields(Request)).key
 
 def _whole(name: str, least: int | None, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"Request.{name} must be a whole number, got {value!r}")
+        told = "" if least is None else f" from {least}"
+        raise TypeError(f"Request.{name} must be a whole number{told}, got {value!r}")
     if least is not None and value < least:
         raise ValueError(f"{name} must be at least {least}, got {value!r}")
     return int(value)

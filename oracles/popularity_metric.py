@@ -90,7 +90,6 @@ def check_popularity_metric(
     __tracebackhide__ = True
     for name in desiderata:
         one_of("check_popularity_metric", "desideratum", name, tuple(DESIDERATA))
-    found = counterexamples(metric, drawn=drawn, seed=seed)
     values = [_value(metric, case.high, case.low) for case in _cases(drawn, seed)]
     undefined, named = sum(map(math.isnan, values)), getattr(metric, "__name__", repr(metric))
     if 2 * undefined > len(values) or len({*values}) == 1:
@@ -98,6 +97,7 @@ def check_popularity_metric(
         raise AssertionError(
             f"{named} is {told} {len(values)} lists, so it tells none from another"
         )
+    found = counterexamples(metric, drawn=drawn, seed=seed)
     failed = [
         f"not {name} ({DESIDERATA[name]}): {shown}"
         for name, shown in found.items()

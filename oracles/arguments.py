@@ -81,10 +81,10 @@ def whole(oracle: str, name: str, value: Any, least: int) -> int:
 
 
 def one_of(oracle: str, name: str, value: Any, valid: Sequence[str]) -> None:
-    """One of two or more words."""
+    """One of these words."""
     if value not in valid:
-        *others, last = map(repr, valid)
-        raise OracleError(f"{oracle}: {name} must be {', '.join(others)} or {last}, got {value!r}")
+        told = " or ".join(map(repr, valid)).replace(" or ", ", ", len(valid) - 2)
+        raise OracleError(f"{oracle}: {name} must be {told}, got {value!r}")
 
 
 def as_many(oracle: str, recommended: Sized, offered: Sized) -> None:

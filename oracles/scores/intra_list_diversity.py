@@ -24,6 +24,8 @@ def intra_list_diversity(
 ) -> float | None:
     """One minus the mean likeness of all pairs of items of a list.
 
+    A verdict on ``intra_list_diversity@5`` is about genres, on ``intra_list_diversity:cast@5`` about another attribute.
+
     Example:
         >>> round(intra_list_diversity([{"drama"}, {"drama", "war"}, {"comedy"}]), 2)
         0.83
@@ -31,8 +33,6 @@ def intra_list_diversity(
     Args:
         attributes: Attributes of each item, such as its genres; items without any are left out.
         likeness: How to compare two sets of attributes.
-
-    A verdict on ``intra_list_diversity@5`` is about genres, on ``intra_list_diversity:cast@5`` about another attribute.
 
     Returns:
         From 0 (all items have the same attributes) to 1 (no two items share one); None if fewer than
@@ -55,6 +55,9 @@ def _by_name(name: str) -> tuple[Of, Span]:
         known = [offered.get(item) or context.items.get(item) for item in items]
         of = [item.attributes.get(attribute) if item else None for item in known]
         sets: list[set[Any]] = [{x} if isinstance(x, str | int) else {*(x or ())} for x in of]
+        if ":" in name and not any(sets):
+            kinds = {each for item in context.items.values() for each in item.attributes}
+            one_of(name, "attribute", attribute, sorted(kinds) or [attribute])
         return intra_list_diversity(sets), sum(not each for each in sets)
 
     return listed(diversity, unit)(name)

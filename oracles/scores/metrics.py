@@ -34,7 +34,8 @@ def metric_named(name: str) -> Metric:
     kind = str(name).partition("@")[0]
     if kind not in METRICS:
         raise OracleError(
-            f"there is no metric {name!r}; {choices(kind, METRICS)}, with or without @k"
+            f"there is no accuracy metric {name!r}; {choices(kind, METRICS)}, with or without @k; for other scores "
+            f"of two answers take same_score"
         )
     return Metric(str(name), depth_of(name), METRICS[kind])
 

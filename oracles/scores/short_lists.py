@@ -5,10 +5,8 @@
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.makers import of_format
-from pytest_recsys_mt.requests import Recommendation
 
 __all__ = ["short_list"]
 
@@ -28,8 +26,8 @@ def short_list(items: Sequence[str], demanded: int) -> bool:
     return len(set(items)) < demanded
 
 
-def _short(answer: Recommendation, asked: Asked, context: Context, demanded: int) -> bool:
-    return short_list(answer.items, demanded)
-
-
-SCORES_AT = {"short_lists": of_format(_short)}
+SCORES_AT = {
+    "short_lists": of_format(
+        lambda answer, asked, context, demanded: short_list(answer.items, demanded)
+    )
+}

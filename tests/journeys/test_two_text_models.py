@@ -208,3 +208,90 @@ def test_an_author_makes_the_tables_of_lrworld(journey: Journey) -> None:
     assert "embeddings are trained with PyTorch" in missing
     shares = journey.run("recsys-mt paper lrworld two.json --table 20").stdout
     assert [*filter("–".__ne__, line_of(shares, "Shy"))] == ["1.0000"] * len(KINDS)
+
+
+FAMOUS = """\
+from pytest_recsys_mt import Completion
+
+FILMS = ("Toy Story (1995)", "Forrest Gump (1994)", "Pulp Fiction (1994)", "Matrix, The (1999)", "Fargo (1996)")
+
+
+class Famous:
+    deterministic = True
+    fingerprint = "five famous films, 1"
+
+    def complete(self, prompts):
+        return [Completion(self.say(prompt.messages[-1].content)) for prompt in prompts]
+
+    def say(self, told):
+        return "\\n".join(f"{place}. {film}" for place, film in enumerate(FILMS, 1))
+
+
+class Shy(Famous):
+    fingerprint = "recommends nothing, 1"
+
+    def say(self, told):
+        return "I cannot say."
+"""
+OWN = """\
+import math
+from statistics import median
+
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import check_popularity_metric, same_score
+from pytest_recsys_mt.relations import shuffle_candidates
+
+
+def log_of_medians(recommended, profile):
+    return math.log(median(recommended) / median(profile))
+
+
+def test_a_metric_of_our_own():
+    check_popularity_metric(log_of_medians, desiderata=["zero centred"])
+
+
+def test_a_constant():
+    check_popularity_metric(lambda recommended, profile: 0.5)
+
+
+@metamorphic(shuffle_candidates)
+def test_variety_is_kept(source, followup):
+    assert same_score(source, followup, "intra_list_diversity:cast@5", margin=0.3)
+
+
+@metamorphic(shuffle_candidates)
+def test_a_slip(source, followup):
+    assert same_score(source, followup, "intra_list_diversity:actors@5", margin=0.3)
+"""
+FOLDS = (
+    "pytest --pyargs pytest_recsys_mt.suites.popularity.test_paper -k table_2 --recsys-users=10 "
+    "--recsys-model=models.py:Famous --recsys-model=models.py:Shy"
+)
+
+
+@pytest.mark.slow
+def test_an_author_asks_few_users_about_popularity(journey: Journey) -> None:
+    journey.enter(["pytest-xdist"])
+    (journey.folder / "models.py").write_text(FAMOUS)
+    (journey.folder / "test_own.py").write_text(OWN)
+
+    own = journey.run("pytest test_own.py --recsys-model=mostpop --recsys-users=30").stdout
+    assert says(own, "2 failed, 2 passed")
+    assert says(own, "<lambda> is 0.5 for")
+    assert says(own, "attribute must be 'cast', 'directors', 'genres' or 'logline', got 'actors'")
+
+    stopped = journey.run(f"{FOLDS} --recsys-max-calls=30")
+    assert "--recsys-max-calls=30 is reached" in stopped.stdout
+    journey.run(f"{FOLDS} --recsys-json=one.json")
+    one = journey.record("one.json")
+    made = 2 * 5 * 10  # models, folds, users: one call each
+    assert (one["calls"]["cached"], one["calls"]["made"]) == (30, made - 30), "it goes on"
+    journey.run(f"{FOLDS} -n 2 --recsys-mode=replay --recsys-json=two.json")
+    assert journey.record("two.json")["results"] == one["results"]
+    gated = journey.run(f"{FOLDS} --recsys-mode=replay --recsys-baseline=one.json").stdout
+    assert says(gated, "models.py:Famous against models.py:Famous of one.json:")
+
+    table = journey.run("recsys-mt paper popularity two.json --table 2").stdout
+    assert "* Users: 10." in table
+    assert {*line_of(table, "Shy")} == {"–"}
+    assert "–" not in line_of(table, "Famous")

@@ -239,7 +239,9 @@ def test_diversity_may_be_of_any_attribute() -> None:
     asked, context = user(["a", "b", "c", "d"]), Context(items=items)
     assert of("intra_list_diversity:brand", asked, context) == pytest.approx(1 - 2.5 / 6)
     assert of("intra_list_diversity:brand@2", asked, context) == 0
-    assert of("intra_list_diversity:colour", asked, context) is None
+    with pytest.raises(OracleError, match="attribute must be 'brand', got 'colour'"):
+        of("intra_list_diversity:colour", asked, context)
+    assert of("intra_list_diversity:colour", asked, Context()) is None, "no item has any attribute"
     with pytest.raises(OracleError, match="there is no score 'serendipity:brand@5'"):
         score_named("serendipity:brand@5")
 

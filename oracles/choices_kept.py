@@ -164,7 +164,6 @@ def relative_change(source: float, followup: float) -> float | None:
 def _examples(
     source: Choices, followup: Choices, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Example, ...]:
-    """Questions answered differently; those that are now wrong come first."""
     found = [
         (followup.hits[other] - source.hits[one], one, other)
         for one, other in pairs

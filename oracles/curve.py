@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.benchmark import scores_of
+from pytest_recsys_mt.oracles.benchmark import score_values, scores_of
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
@@ -44,5 +44,8 @@ def curve(
             if values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
             else Seen.of(values, sample, sample.asked, ()).effects.of_all
         )
-        points.append((place, mean.estimate, mean.lower(context.alpha), mean.upper(context.alpha)))
+        # As published: an answer of which nothing could be read recommends nothing. The bounds have more.
+        whole = score_values(sample.whole(), context, named).effect.mean()
+        point = float(whole) if sample.unread else mean.estimate
+        points.append((place, point, mean.lower(context.alpha), mean.upper(context.alpha)))
     return points

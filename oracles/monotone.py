@@ -117,7 +117,6 @@ def _together(steps: Sequence[Verdict], told: Sequence[str], alpha: float) -> Ve
 
 
 def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
-    """How many users would settle all steps, if every open one has too few."""
     unclear = [step.details for step in steps if step.status == "inconclusive"]
     if not unclear or not all(NEEDED in details for details in unclear):
         return {}
@@ -125,7 +124,6 @@ def _needed(steps: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def _p_of_some(steps: Sequence[Verdict]) -> float | None:
-    """P-value of the hypothesis that no step loses more than the margin."""
     p_values = [step.p_value for step in steps if step.p_value is not None]
     users = max((list(step.per_user) for step in steps), key=len)
     # A shared bet needs the order drawn, which users that only some steps could serve do not have.

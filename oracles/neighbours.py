@@ -108,7 +108,6 @@ def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:
 
 
 def _changed(before: Request, after: Request) -> set[str]:
-    """Items with another rating, or in one history alone; else the latest of `after`, if it has moved."""
     ratings = [
         {rating.item.id: round(request.scale.unit(rating.value), 9) for rating in request.history}
         for request in (before, after)

@@ -156,7 +156,6 @@ def ahead_when_cold(
 def _scores(
     sides: Sequence[Answers], score: Score, ours: int, ends: Sequence[int] = ()
 ) -> tuple[Floats, Floats]:
-    """The scores of each user on our sides, and on those of the other recommender."""
     scores = np.array(list(user_scores(sides, score, ends=ends).values())).reshape(-1, len(sides))
     return scores[:, :ours], scores[:, ours:]
 

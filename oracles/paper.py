@@ -18,14 +18,14 @@ from scipy.special import stdtrit
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
+from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, encode
+from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, agreement_of, encode, filled
 from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Verdict, annotate
 
 __all__ = ["paper_t_test", "t_from_summary"]
 
@@ -70,14 +70,17 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)
-    effects = _run_effects(pairs, context, function)
+    effects, runs = _run_effects(pairs, context, function)
     relation = followup.label or source.label
     seen = Seen(effects, pairs, pairs.source, pairs.followup)
     verdict = verdict_of(claim, relation, seen, context)
+    verdict = annotate(verdict, **_printed(runs, similarity))
     if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
         return context.report(verdict)
     t, p = effects.mean.test()
-    runs = f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
+    counted_runs = (
+        f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
+    )
     rejected = p < context.alpha and verdict.estimate > 0
     unread = len(pairs.unread)
     if rejected and unread:
@@ -97,11 +100,11 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
             verdict,
             status="violated" if rejected else "inconclusive" if unread else "holds",
             p_value=p,
-            details={**verdict.details, "t": t, "p": p, **effects.mean.printed(similarity)},
+            details={**verdict.details, "t": t, "p": p},
             # The test is two-sided: it allows no side, and equal runs would give 0.
             allowed=None,
             approximate=True,
-            reason=f"the paper's unpaired two-sided t-test of {runs}: t={t:.2f}; {shown}{left_out}",
+            reason=f"the paper's unpaired two-sided t-test of {counted_runs}: t={t:.2f}; {shown}{left_out}",
         )
     )
 
@@ -152,16 +155,6 @@ class TwoSamples(Student):
             means = (0.0, 0.0)
         return TwoSamples(means, [share * sd for sd in self._deviations], self.counts)
 
-    def printed(self, similarity: str) -> dict[str, dict[str, float]]:
-        """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""
-        scale, shift = (2, -1) if similarity == "kendall" else (1, 0)
-        return {
-            name: {"mean": scale * mean + shift, "sd": scale * sd, "runs": runs}
-            for name, mean, sd, runs in zip(
-                ("without", "with"), self._means, self._deviations, self.counts, strict=True
-            )
-        }
-
     def test(self) -> tuple[float, float]:
         """The statistic and the two-sided p-value of equal means."""
         return self.estimate / self._error, 2 * self._tail(-abs(self.estimate) / self._error)
@@ -170,13 +163,25 @@ class TwoSamples(Student):
         return -float(stdtrit(self._freedoms, alpha))
 
 
-def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effects:
+def _printed(runs: Sequence[Floats], similarity: str) -> dict[str, dict[str, float]]:
+    """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""
+    scale, shift = (2, -1) if similarity == "kendall" else (1, 0)
+    return {
+        name: {
+            "mean": scale * float(run.mean()) + shift,
+            "sd": scale * float(run.std(ddof=1)),
+            "runs": len(run),
+        }
+        for name, run in zip(("without", "with"), runs, strict=False)
+    }
+
+
+def _run_effects(
+    pairs: Pairs, context: Context, similarity: Similarity
+) -> tuple[Effects, Sequence[Floats]]:
     encoded = encode(pairs, context)
     rows = encoded.rows
-    # As published: missing places of a short list do not count as items.
-    source, followup = (
-        np.where(side < side.shape[2], PAD, side) for side in (encoded.source, encoded.followup)
-    )
+    source, followup = filled(encoded.source), filled(encoded.followup)
     baseline = source[:, 0]
     unchanged = _run_similarities(baseline, source[:, 1:], similarity)
     changed = _run_similarities(baseline, followup[:, : max(1, source.shape[1] - 1)], similarity)
@@ -188,7 +193,7 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
         | ({NO_ANSWER: silent} if (silent := len(pairs.source) - len(rows)) else {}),
     )
     if not len(rows):
-        return effects
+        return effects, ()
     runs = (unchanged.mean(axis=0), changed.mean(axis=0))
     few = min(len(run) for run in runs) < 2
     flat = few or all(np.ptp(run) == 0 for run in runs)
@@ -197,7 +202,7 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
         means = [float(run.mean()) for run in runs]
         deviations = [float(run.std(ddof=1)) for run in runs]
         mean = TwoSamples(means, deviations, [len(run) for run in runs])
-    return dataclasses.replace(
+    found = dataclasses.replace(
         effects,
         mean=mean,
         obstacle=TOO_FEW_RUNS if few else NO_VARIANCE if flat else "",
@@ -205,13 +210,11 @@ def _run_effects(pairs: Pairs, context: Context, similarity: Similarity) -> Effe
         agreement=changed.mean(axis=1),
         effect=np.zeros(len(rows)) if few else unchanged.mean(axis=1) - changed.mean(axis=1),
     )
+    return found, () if few else runs
 
 
 def _run_similarities(baseline: Lists, runs: Lists, similarity: Similarity) -> Floats:
-    """Similarity of each run with the baseline, ``(users, runs)``; two empty answers agree."""
     out = np.empty((len(baseline), runs.shape[1]))
     for run in range(runs.shape[1]):
-        values = similarity(baseline, runs[:, run])
-        both_empty = (baseline[:, 0] == PAD) & (runs[:, run, 0] == PAD)
-        out[:, run] = np.where(np.isnan(values), both_empty, values)
+        out[:, run] = agreement_of(baseline, runs[:, run], similarity)
     return out

@@ -88,7 +88,7 @@ def check_popularity_metric(
         OracleError: If the metric returns something else than a number.
     """
     __tracebackhide__ = True
-    for name in desiderata:
+    for name in desiderata or [""]:
         one_of("check_popularity_metric", "desideratum", name, tuple(DESIDERATA))
     values = [_value(metric, case.high, case.low) for case in _cases(drawn, seed)]
     undefined, named = sum(map(math.isnan, values)), getattr(metric, "__name__", repr(metric))

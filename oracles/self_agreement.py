@@ -1,5 +1,7 @@
 """How far a recommender agrees with itself."""
 
+from functools import partial
+
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.benchmark import valued
@@ -11,6 +13,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     agreement_within,
     counted,
     encode,
+    filled,
     unsure,
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
@@ -25,7 +28,7 @@ def self_agreement(
     similarity: str = "rbo",
     threshold: float = 0.8,
     *,
-    everybody: bool = False,
+    published: bool = False,
     slices: Slices | None = None,
 ) -> Verdict:
     """Answers to the same request must agree with each other by at least the threshold.
@@ -34,8 +37,8 @@ def self_agreement(
     https://arxiv.org/abs/2411.12121.
 
     Arguments are those of `same_ranking`, but of one side with two replicates or more, and `threshold` is the smallest
-    allowed mean similarity, in (0, 1). With `everybody`, all users are asked even if fewer settle it, so that the
-    values of several measures are of the same users.
+    allowed mean similarity, in (0, 1). With `published`, the value is that of the paper's tables: all users are
+    asked even if fewer settle it, and the missing places of a short list do not count as items, as in `paper_t_test`.
 
     Example:
         assert self_agreement(recsys.run(), "rbo", threshold=0.8)
@@ -51,26 +54,27 @@ def self_agreement(
         metric,
         "at least",
         share(metric, "threshold", threshold),
-        ask_everybody=everybody,
+        ask_everybody=published,
         measures="agreement of answers to the same request",
         slices=slices,
     )
-    verdict = assess(answers, claim, lambda sample, context: _agreements(sample, context, function))
+    verdict = assess(answers, claim, partial(_agreements, similarity=function, named=published))
     return answers.context.report(valued(verdict, metric, verdict.estimate, claim.margin))
 
 
-def _agreements(sample: Sample, context: Context, similarity: Similarity) -> Effects:
+def _agreements(sample: Sample, context: Context, similarity: Similarity, named: bool) -> Effects:
     # Pairing a side with itself lets `encode`, which takes two sides, encode one.
     encoded = encode(Pairs(sample.asked, sample.asked), context)
     rows = encoded.rows
-    agreement = agreement_within(encoded.source, similarity)
+    source = filled(encoded.source) if named else encoded.source
+    agreement = agreement_within(source, similarity)
     alone = encoded.source.shape[1] == 1
     certain = alone and context.deterministic
     return Effects(
         rows=rows,
         effect=agreement,
         reach=(0.0, 1.0),
-        mean=Certain(1.0) if certain and len(rows) else None,
+        mean=Certain(1.0) if certain and len(rows) and not sample.unread else None,
         agreement=agreement,
         errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
         obstacle=ONE_REPLICATE if alone and not certain else "",

@@ -163,7 +163,6 @@ def _parameters(
 
 
 def _convert(text: str, hint: Any) -> Any:
-    """`text` as the annotated type; a ValueError says what it should have been."""
     if get_origin(hint) is Literal:
         by_text = {str(choice): choice for choice in get_args(hint)}
         if text not in by_text:

@@ -91,7 +91,6 @@ def demonstrations(
 def _nearest(
     request: Request, rng: Generator, world: World, embed: Callable[[list[str]], ArrayLike] | None
 ) -> list[list[Item]]:
-    """The latest items of other users, oldest first; the most similar users first."""
     names = sorted(name for name in world.histories if name != request.user)
     own = {rating.item.id for rating in request.history}
     offered = {item.id for item in request.candidates or ()}
@@ -112,7 +111,6 @@ def _nearest(
 def _cosines(
     embed: Callable[[list[str]], ArrayLike], histories: Sequence[Sequence[Item]]
 ) -> list[float]:
-    """Of the vector of the first history with those of the others."""
     import numpy as np
 
     texts = [", ".join(item.label for item in history) for history in histories]

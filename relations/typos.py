@@ -24,7 +24,6 @@ class Typos:
 
 
 def _slip(word: str, draws: random.Random) -> str:
-    """`word` with two inner letters swapped, one dropped or one doubled; never unchanged."""
     kind = below(3, draws)
     unlike = [at for at in range(1, len(word) - 2) if word[at] != word[at + 1]]
     if kind == 0 and unlike:

@@ -195,9 +195,14 @@ def agreement_between(source: Lists, followup: Lists, similarity: Similarity) ->
 
 
 def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
-    """Similarity of answers, ``(n,)``; 1 if no place is due."""
+    """Similarity of answers, ``(n,)``; two without any place agree."""
     values = similarity(a, b)
-    return np.where(np.isnan(values), 1.0, values)
+    return np.where(np.isnan(values), (a[:, 0] == PAD) & (b[:, 0] == PAD), values)
+
+
+def filled(side: Lists) -> Lists:
+    """A side of `Encoded` whose empty places are not due: measures of papers count none as an item."""
+    return np.where(side < side.shape[2], PAD, side)
 
 
 def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:

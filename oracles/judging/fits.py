@@ -86,7 +86,6 @@ def _mean(seen: Seen, of: tuple[str, str] | None) -> float:
 
 
 def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float]) -> tuple[float, float, int]:
-    """The mean, its standard error over fits, and the number of fits."""
     variance, fits = 0.0, 0
     for without in (
         [dataclasses.replace(pairs, source=less) for less in _without_each(pairs.source)],

@@ -195,7 +195,6 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _parts(numbers: Sequence[float | None], names: Sequence[str]) -> Sequence[str]:
-    """Equal parts of the users, from the lowest number; equal numbers are in one part."""
     known = sorted(number for number in numbers if number is not None)
     cuts = (
         [known[len(known) * part // len(names)] for part in range(1, len(names))] if known else []

@@ -22,8 +22,6 @@ Threshold = Literal["rank", "value"]
 
 
 class _Facts:
-    """The used parts of a context as a cache key; equal only if they are the same objects."""
-
     def __init__(self, context: Context) -> None:
         self.items, self.popularity = context.items, context.popularity
 

@@ -75,6 +75,5 @@ def _residual(chunk: Chunk, p: float) -> Floats:
 
 
 def _sums(depth: int, p: float) -> Floats:
-    """``sum_{d<=n} p^d/d`` for n from 0 to `depth`."""
     degree = np.arange(1, depth + 1)
     return np.concatenate([[0.0], np.cumsum(p**degree / degree)])

@@ -73,7 +73,6 @@ class LanguageJudge:
         read: Callable[[str, Sequence[Aspect]], Answer],
         failed: Callable[[str], Answer],
     ) -> list[Answer]:
-        """The answer to each question, or why there is none; one batch per replicate."""
         profiles = self._profiles([question.request for question in questions])
         prompts = [
             [choice_prompt(question, profile, aspect) for aspect in (*question.aspects, None)]

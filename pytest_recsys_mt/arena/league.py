@@ -126,6 +126,7 @@ def no_circle(league: League, aspect: str = OVERALL, *, trusted: Trust | None = 
     table = compared(league, aspect)
     verdict = _judged(table, names, aspect, first.context)
     judged = verdict.status in ("holds", "violated", "inconclusive") and not table.lists
+    judged &= table.unread <= first.context.error_limit
     if judged and len(table.users):
         tables = {name: compared(league, name) for name in first.judged}
         standings = Standings(table, tables, aspect, _offline(league), first.context.alpha)
@@ -202,7 +203,8 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
 
 
 def _offline(league: League) -> dict[str, list[float | None]]:
-    metrics = offline_metrics(league.systems.values())
+    each = [offline_metrics(given.sample(), given.context) for given in league.systems.values()]
+    metrics = {name: [means[name] for means in each] for name in each[0]}
     if method_of(league.bench.judge, "rate") is None:
         return metrics
     means: list[float | None] = []

@@ -66,7 +66,7 @@ class Outcomes:
     def figures(self) -> dict[str, float | str]:
         """The numbers of wins, ties and losses, and Q with its bounds."""
         win, tie, lose = counts = self.shares.sum(axis=0) * ORDERS
-        percent = 100 * counts / (counts.sum() or 1.0)
+        percent = 100 * counts / (ORDERS * len(self.rows) or 1)
         low, high = q_interval(self.shares)
         return {
             "won": float(win),

@@ -5,6 +5,7 @@ from typing import Any
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes, outcomes
+from pytest_recsys_mt.arena.standings import offline_metrics
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -30,7 +31,7 @@ def preferred(
 
     Returns:
         A verdict, reported; ``details["figures"]`` has wins, ties, losses, Q with its interval over users (95 %), the
-        judge's preference for the list shown first, and the comparisons made and saved.
+        judge's preference for the list shown first, the comparisons made and saved, and the recommender's AUC, nDCG, URD.
     """
     margin = not_negative("preferred", "margin", margin)
     return _compared("preferred", arena, aspect, margin, trusted)
@@ -78,7 +79,14 @@ def _compared(
     verdict = step_by_step(claim, relation, context, users, see)
     asked, found = looks[-1]
     if len(found.rows):
-        verdict = annotate(verdict, **_details(aspect, found, users - asked, verdict))
+        details = _details(aspect, found, users - asked, verdict)
+        if found.effects(context.error_limit).obstacle:
+            for name in [
+                name for name in details["figures"] if name[0] == "Q" or "percent" in name
+            ]:
+                del details["figures"][name]
+        details["figures"] |= offline_metrics(arena.ours.sample(asked), context)
+        verdict = annotate(verdict, **details)
     allowed = -limit if oracle == "not_less_preferred" else None
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.answers import Context, Sample
 from pytest_recsys_mt.arena.judging import genres_of
 from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -129,7 +129,8 @@ class Standings:
             "first place": {"value": place, "low": float(low[-1]), "high": float(high[-1])},
             "pairs": self.pairs,
             "aspects": self._by_aspect(),
-            "normalised": self._normalised(),
+            "normalised": (normalised := self._normalised()),
+            "Q with AUC": _q_with_auc(normalised),
         }
         return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
 
@@ -170,23 +171,25 @@ class Standings:
         }
 
 
-def offline_metrics(systems: Iterable[Answers]) -> dict[str, list[float | None]]:
-    """Means over users of AUC, nDCG and URD, one per recommender; None without any value."""
-    metrics: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
-    for answers in systems:
-        sample = answers.sample()
-        values: dict[str, list[float | None]] = {name: [] for name in metrics}
-        for asked in () if too_many_unread(sample, answers.context) else sample.asked:
-            request, items, known = asked.request, asked.answers[0].items, answers.context.items
-            offered = [item.id for item in request.candidates or ()]
-            values["AUC"].append(auc(items, offered, asked.relevant))
-            values["nDCG"].append(ndcg(items, asked.relevant, request.k))
-            # User recommendation diversity: how different the genres within a list are.
-            genres = [genres_of(known[item]) for item in items if item in known]
-            values["URD"].append(intra_list_diversity(genres))
-        for name, means in metrics.items():
-            means.append(mean_known(values[name]))
-    return metrics
+def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> str:
+    q, by_auc = (np.array([*columns.get(name, {}).values()]) for name in ("Q", "AUC"))
+    return (
+        str(correlations("AUC", by_auc, q)["Pearson with AUC"]) if 2 < len(q) == len(by_auc) else ""
+    )
+
+
+def offline_metrics(sample: Sample, context: Context) -> dict[str, float | None]:
+    """Means over users of AUC, nDCG and URD; None without any value."""
+    values: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
+    for asked in () if too_many_unread(sample, context) else sample.asked:
+        request, items, known = asked.request, asked.answers[0].items, context.items
+        offered = [item.id for item in request.candidates or ()]
+        values["AUC"].append(auc(items, offered, asked.relevant))
+        values["nDCG"].append(ndcg(items, asked.relevant, request.k))
+        # User recommendation diversity: how different the genres within a list are.
+        genres = [genres_of(known[item]) for item in items if item in known]
+        values["URD"].append(intra_list_diversity(genres))
+    return {name: mean_known(each) for name, each in values.items()}
 
 
 def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:

@@ -56,6 +56,12 @@ def has_failed(answer: Answer) -> bool:
     return "error" in answer or "lost" in answer
 
 
+def is_empty(answer: Answer) -> bool:
+    """Whether an answer says nothing."""
+    text = answer.get("text")
+    return not text.strip() if isinstance(text, str) else not answer.get("items")
+
+
 REASON_LENGTH = 300
 """Characters of an error that are kept."""
 

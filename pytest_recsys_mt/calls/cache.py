@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt.calls import database
-from pytest_recsys_mt.calls.answer import Answer
+from pytest_recsys_mt.calls.answer import Answer, is_empty
 from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.requests import MOST_TOKENS, Usage
@@ -47,14 +47,15 @@ class AnswerCache:
 
     Args:
         write: Whether answers may be written; if False, nothing in the folder changes.
+        empty: Whether empty answers are found; if not, they are asked for again.
 
     Attributes:
         refused: Rows that are damaged or foreign; they count as missing.
         unwritable: Why no answer can be written although answers can be read; empty if answers can be written.
     """
 
-    def __init__(self, directory: Path, *, write: bool = True) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, *, write: bool = True, empty: bool = True) -> None:
+        self.directory, self._empty = directory, empty
         self.refused = 0
         self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
         self._database = directory / "answers" / "cache.db"
@@ -119,7 +120,8 @@ class AnswerCache:
             source = self._reader if self._rows is None else self._rows
             for key, mode, filename, value in source.rows(keys):
                 try:
-                    found[key] = sound_answer(database.sound_value(mode, filename, value), key)
+                    answer = sound_answer(database.sound_value(mode, filename, value), key)
+                    found |= {key: answer} if self._empty or not is_empty(answer) else {}
                 except (database.RefusedError, ValueError):
                     self.refused += 1
         except database.FAULTS as error:
@@ -289,7 +291,7 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
         and (usage is None or Usage.said(*usage) == Usage(*usage))
         and isinstance(answer.get("seconds") or 0, int | float)
-        and bool(items or text)
+        and ("items" in answer or isinstance(text, str))
     )
 
 

@@ -229,7 +229,6 @@ def request_digest(request: Request) -> str:
 
 
 def _request_text(request: Request) -> str:
-    """As ``canonical(plain_request(request))``."""
     return (
         f'{{"attributes":{canonical(_plain_mapping(request.attributes)) if request.attributes else "{}"},'
         f'"candidates":{_candidates_text(request.candidates)},'

@@ -25,7 +25,7 @@ class Keeping:
 
     def write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
-        keep = [("error" not in answer and not _is_empty(answer)) for _, answer in answers]
+        keep = ["error" not in answer for _, answer in answers]
         # A search for the smallest example asks much that fails; no status needs it.
         self.kept.update(
             kept
@@ -52,11 +52,6 @@ class Keeping:
         """Why no answer of `subject` can be written to disk: no further answer is paid for."""
         reason = self._cache.unwritable
         return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
-
-
-def _is_empty(answer: Answer) -> bool:
-    text = answer.get("text")
-    return not text.strip() if isinstance(text, str) else not answer.get("items")
 
 
 def missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:

@@ -35,8 +35,6 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that names the nearest of what it knows."""
-
     def error(self, message: str) -> NoReturn:
         """End the program with what is wrong, and what was meant."""
         import difflib
@@ -62,8 +60,6 @@ def _known(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 class _Version(argparse.Action):
-    """Prints the version; reading it takes time that other commands need not spend."""
-
     def __init__(self, option_strings: Sequence[str], dest: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help="print the version, and stop")
 

@@ -85,7 +85,6 @@ def _entries(rows: Rows, column: str) -> pd.DataFrame:
 
 
 def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
-    """Clicks before an impression, which have no time but their place."""
     found = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
     unknown = found["row"][~found["item"].isin(list(items))]
     rows.refuse(

@@ -279,7 +279,6 @@ def _checked(
 
 
 def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
-    """The latest row of each pair; of equal times, the last one of the file."""
     latest = frame.sort_values("timestamp", kind="stable").drop_duplicates("pair", keep="last")
     if repeats == "count":
         latest["rating"] = latest["pair"].map(frame["pair"].value_counts()).astype("float64")

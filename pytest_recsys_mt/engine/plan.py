@@ -297,7 +297,6 @@ def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answe
 
 
 def _instance(schema: Mapping[str, Any], draw: random.Random) -> Any:
-    """A value of a JSON schema, as far as prompts of this package use it."""
     if "enum" in schema:
         return draw.choice(schema["enum"])
     kind = schema.get("type")

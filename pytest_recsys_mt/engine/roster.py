@@ -234,7 +234,6 @@ class Roster:
         return Refits(origin, fit, names, unfit)
 
     def _refit(self, recommender: object, name: str, fixture: str, fit: Fit) -> Subject:
-        """One of the fits of a relation on training data; those used last are kept."""
         # A plan makes one fit, the usual one, as it does for all other tests.
         kept = 1 if self.settings.plan else self.settings.design.replicates
         if fit.change is None and fit.initialisation < kept:

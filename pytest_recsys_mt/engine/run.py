@@ -151,7 +151,9 @@ class Run:
         """The answers of this and earlier runs."""
         settings = self.settings
         # The cache counts the replays of objects that are asked anew in each run, in its folder.
-        return AnswerCache(settings.cache, write=settings.mode != "replay" or bool(settings.limits))
+        replay = settings.mode == "replay"
+        write = not replay or bool(settings.limits)
+        return AnswerCache(settings.cache, write=write, empty=replay)
 
     @cached_property
     def plan(self) -> Plan:

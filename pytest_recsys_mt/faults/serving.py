@@ -20,8 +20,6 @@ _ALONE = steady(
 
 
 class _AtRandom(Fault):
-    """Some users get any list, another one for every detail of the request."""
-
     cure = under(
         "drop_history(1)",
         "few_users_are_hit_by_one_item",

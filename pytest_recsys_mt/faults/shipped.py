@@ -144,7 +144,6 @@ def _kind(name: str) -> type[Fault]:
 
 
 def _fault(found: object, name: str) -> type[Fault]:
-    """`found`, if it is a fault whose words and strengths can be used."""
     if not (inspect.isclass(found) and issubclass(found, Fault) and found.does and found.strengths):
         raise FaultError(
             f"{name!r} is not a fault: it must be a class below pytest_recsys_mt.faults.Fault with the "

@@ -276,7 +276,6 @@ def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _spaced(text: str) -> re.Pattern[str]:
-    """A pattern of `text` with any white space between its characters."""
     return re.compile(r"\s*".join(map(re.escape, text)))
 
 

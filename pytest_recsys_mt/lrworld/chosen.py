@@ -214,7 +214,6 @@ def _said(sentence: str) -> _Said | None:
 
 
 def _without_reasons(sentence: str) -> str:
-    """A sentence without the reasons that it gives before or after the option."""
     because = groups()["because"]
     sentence = _ASIDE.sub(" ", sentence)
     mention = _ONE.search(sentence)

@@ -195,5 +195,4 @@ def _changed(before: Sequence[Row], row: Row) -> list[str]:
 
 
 def _about(row: Row) -> tuple[str, str, bool]:
-    """What a verdict is about, and whether its smallest example was looked for."""
     return row["oracle"], row["relation"], row["shrunk"] is not None

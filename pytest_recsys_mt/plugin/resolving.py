@@ -121,7 +121,6 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
 
 
 def _is_given(config: pytest.Config, option: Option) -> bool:
-    """Whether somebody named a value, were it the default."""
     given = config.getoption(option.dest, None)
     return given not in (None, False) or (option.in_ini and bool(config.getini(option.dest)))
 

@@ -24,8 +24,6 @@ Question = tuple[Answer, Mapping[str, Answer], Mapping[str, Answer]]
 
 @dataclass(frozen=True)
 class _Side:
-    """The answers of one model, by kind, number of the question and digest."""
-
     name: str
     data: str
     answers: Mapping[tuple[str, str, str], Answer]

@@ -156,7 +156,6 @@ def the_catalogue(side: Mapping[str, Any]) -> str:
 
 
 def _list_diff(old: Sequence[Entry], new: Sequence[Entry]) -> list[Hunk]:
-    """A diff of two lists in which an entry that only changed its place stays one entry."""
     before, after = _numbered(old), _numbered(new)
     left, right = list(before.items()), list(after.items())
     hunks: list[Hunk] = []

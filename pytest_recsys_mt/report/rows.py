@@ -78,7 +78,6 @@ def row_of(
 
 
 def _examples(verdict: Verdict) -> Iterator[dict[str, object]]:
-    """The examples; the worst of a verdict that somebody will look into with their requests."""
     told = verdict.status in ("violated", "inconclusive", "error")
     for place, example in enumerate(verdict.examples):
         known: dict[str, object] = {

@@ -50,8 +50,6 @@ class Sheet:
 
 @dataclass(frozen=True)
 class _Marks:
-    """How a format writes what stands out, and plain text."""
-
     bold: str
     raised: str
     text: Callable[[str], str]
@@ -177,8 +175,6 @@ def _comma_separated(what: str, title: str, sheets: Sequence[Sheet]) -> str:
 
 
 class _Lines(io.StringIO):
-    """What `table.write_cells` writes to."""
-
     def write(self, text: str, **_: Any) -> int:
         return super().write(text)
 

@@ -38,8 +38,6 @@ NO_GROUPS = (
 
 @dataclass(frozen=True)
 class _Pair:
-    """One verdict in both runs, and how much worse each user's value is."""
-
     name: str
     old: Row | None
     new: Row
@@ -235,7 +233,6 @@ def _values(pair: _Pair) -> list[float | None]:
 
 
 def _groups(pairs: Sequence[_Pair]) -> Iterator[tuple[float, list[str]]]:
-    """How much worse each group of users became, of all promises, and its line."""
     for pair in pairs:
         if pair.old is None or pair.old["per_user"].keys() != pair.new["per_user"].keys():
             continue  # means of other users

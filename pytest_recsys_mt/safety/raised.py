@@ -56,7 +56,6 @@ def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackEx
 
 
 def _strip(told: traceback.TracebackException) -> bool:
-    """Remove frames that are not the user's; returns whether any frame is left."""
     here = f"{Path.cwd()}{os.sep}"
     own = [frame for frame in told.stack if not frame.filename.startswith(NOT_OWN)]
     for frame in own:

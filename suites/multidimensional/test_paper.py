@@ -8,7 +8,7 @@ in words.
 Tables 3 to 5 have the means of five fits with other seeds; language models, and recommenders that can be fitted once
 only, are asked once.
 
-These tests make 15,000 calls a language model, and 23,000 a fitted recommender. So they run only if this file is named, or
+These tests make 13,500 calls a language model, and 23,000 a fitted recommender. So they run only if this file is named, or
 with --recsys-effort=thorough.
 """
 

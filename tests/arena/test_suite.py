@@ -148,6 +148,8 @@ def test_too_little_that_can_be_read_is_no_result(
         assert figures["not read"] > 0
         total = sum(figures[name] for name in ("won", "tied", "lost", "not read"))
         assert total == figures["comparisons made"] == 2 * better["users"]
+        assert not [name for name in figures if "percent" in name or name[0] == "Q"]
+        assert figures["AUC"] > 0.5, "which no judge is needed for"
 
 
 def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:

@@ -177,14 +177,17 @@ def test_without_a_fingerprint_answers_are_kept_for_the_run_only(project: Projec
     assert project.run("Nameless")["calls"]["made"] == 72
 
 
-def test_raw_completions_are_cached_and_empty_ones_are_not(project: Project) -> None:
+def test_raw_completions_are_cached_and_empty_ones_are_asked_for_again(project: Project) -> None:
     assert project.run("Text")["calls"]["made"] == 72
     assert len(set(project.asked())) == 72, "each replicate has a seed of its own"
     assert project.run("Text")["calls"]["cached"] == 72
     project.run("Silent")
     project.result.assert_outcomes(failed=3)
-    project.asked()
+    asked = project.asked()
     assert project.run("Silent")["calls"]["cached"] == 0
+    project.asked()
+    again = project.run("Silent", "--recsys-mode=replay")["calls"]
+    assert (again["cached"], again["made"], project.asked()) == (len(set(asked)), 0, [])
 
 
 @WORKERS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +35,42 @@ def example(factor: float = 1, offset: float = 0, scale: Scale = FIVE_STARS) -> 
     return Request("509", history, scale, None, k=5)
 
 
+PAPERS = Path(__file__).resolve().parents[3] / "shared" / "papers"
+
+
 @pytest.fixture
-def printed() -> Iterator[None]:
-    """The texts of ``printed.toml`` hold."""
-    prompt_texts.use(prompt_texts.read(str(Path(__file__).with_name("printed.toml"))))
-    yield
+def paper(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The papers' own texts hold, made a file of as ``docs/how-to/answers.md`` says; their sentences by name."""
+    if not PAPERS.is_dir():
+        pytest.skip("the papers are not on this machine, and no sentence of theirs stands here")
+    metamorphic = (PAPERS / "metamorphic-chatgpt.txt").read_text(encoding="utf-8")
+    popularity = (PAPERS / "popularity-bias.txt").read_text(encoding="utf-8")
+    said = dict(re.findall(r"(?m)^(Original|MR1|MR2)\b[^|]*\| “(.*)” \|$", metamorphic))
+    listing = popularity.partition("Code Listing 1:")[0].split('"""')[1].strip()
+    for name, begins in (
+        ("mitigate", "Recommend movies that match"),
+        ("minimize", "Recommend ind"),
+    ):
+        said[name] = re.findall(f"“({begins}.*?)”", popularity)[0]
+    person = said["Original"].replace(TITLES.format("2/5", "3/5", "1/5", "2/5", "4/5"), "{history}")
+    for old, new in (("509", "{user}"), ("1 being", "{low} being"), ("5 being", "{high} being")):
+        person = person.replace(old, new)
+    wok = listing.replace("{watch_history}", "{watched}").replace("{nr_items}", "{k}")
+    wok = wok.replace("2008.", "{newest}.\n- {instruction}")
+    texts = {
+        "templates": {"person": person.replace("back 5", "back {k}"), "wok": wok},
+        "instructions": {name: said[name] for name in ("mitigate", "minimize")},
+    }
+    path = tmp_path / "printed.toml"
+    path.write_text(
+        "".join(
+            f"[{table}]\n"
+            + "".join(f"{key} = {json.dumps(value)}\n" for key, value in held.items())
+            for table, held in texts.items()
+        )
+    )
+    prompt_texts.use(prompt_texts.read(str(path)))
+    yield said | {"listing": listing}
     prompt_texts.leave()
 
 
@@ -73,15 +106,9 @@ def test_person_has_every_clause_of_table_1(request_: Request, values: tuple[obj
     assert places == sorted(places)
 
 
-@SCALED
-def test_a_file_of_texts_asks_as_table_1_is_printed(
-    printed: None, request_: Request, values: tuple[object, ...]
-) -> None:
-    assert text("person", request_) == (
-        "Given a user, as a recommender system, provide recommendations. The user 509 likes the "
-        f"following items: {TITLES}. ({{}} being lowest and {{}} being highest ). Give me back 5 "
-        "recommendations"
-    ).format(*values)
+def test_a_file_of_texts_asks_as_table_1_is_printed(paper: dict[str, str]) -> None:
+    for (request, _), row in zip(SCALES, ("Original", "MR1", "MR2"), strict=True):
+        assert text("person", request) == paper[row]
 
 
 def test_wok_has_every_clause_of_code_listing_1() -> None:
@@ -102,29 +129,14 @@ def test_wok_has_every_clause_of_code_listing_1() -> None:
     assert places == sorted(places)
 
 
-def test_a_file_of_texts_asks_as_code_listing_1_is_printed(printed: None) -> None:
-    request = example()
-    asked = text("wok", request.replace(k=10), newest=2008)
-    assert asked == (
-        "You are a helpful movie-expert AI tasked with recommending a collection of movies based on a\n"
-        "user's watch history. The user has watched the following movies in the past:\n"
-        "Dukes of Hazzard, The (2005)\nMiss Congeniality (2000)\nClick (2006)\nUltraviolet (2006)\n"
-        "Monty Python and the Holy Grail (1975)\n"
-        "\n"
-        "# Output instructions\n"
-        "- Immediately start with the movies. Do not provide an introduction.\n"
-        "- Provide a list of 10 movies.\n"
-        "- For each movie, start a new line, indicate the position in the movie list (that is, 1., 2.,\n"
-        "  ...).\n"
-        "- Name the title of the movie (without quotation marks!) and then in parentheses the release\n"
-        "  year.\n"
-        "- Do not recommend movies that the user has already watched. Those are the ones listed above.\n"
-        "- Do not recommend movies that are newer than 2008.\n"
-        "\n"
-        "Now create the movie list!"
-    )
-    niche = "Recommend indie, niche, or less well-known movies, avoiding mainstream blockbusters."
-    assert f"than 2008.\n- {niche}\n\n" in text("wok-minimize", request, newest=2008)
+def test_a_file_of_texts_asks_as_code_listing_1_is_printed(paper: dict[str, str]) -> None:
+    request = example().replace(k=10)
+    watched = "\n".join(f"{title} ({year})" for title, year, _ in RATED)
+    listing = paper["listing"].format(watch_history=watched, nr_items=10)
+    assert text("wok", request, newest=2008) == listing
+    for name in ("mitigate", "minimize"):
+        asked = listing.replace("than 2008.", f"than 2008.\n- {paper[name]}")
+        assert text(f"wok-{name}", request, newest=2008) == asked
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,9 +149,7 @@ def test_candidates_are_numbered_in_the_order_of_the_request(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_instruction_stands_once_and_only_where_there_is_one(name: str) -> None:
-    sentence = (
-        "Recommend indie, niche, or less well-known movies, avoiding mainstream blockbusters."
-    )
+    sentence = "Only what hardly anybody knows."
     content = text(name, example().replace(instruction=sentence))
     assert content.count(sentence) == 1
     assert content.replace(sentence, "") != text(name, example())

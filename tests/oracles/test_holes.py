@@ -203,3 +203,12 @@ def test_self_agreement_counts_what_is_missing() -> None:
     assert (short.status, short.value) == ("inconclusive", 1)
     assert "60% of the compared places" in short.reason
     assert self_agreement(FakeAnswers(ask([[cut, cut]] * 70))).status == "holds"
+
+
+def test_the_papers_agreement_counts_no_missing_place() -> None:
+    """So that the tables of one record agree: these lists share one of two films, in whatever list of ten."""
+    lists = FakeAnswers(ask([[["a", "b"], ["a", "c"]]] * 9, k=10))
+    assert self_agreement(lists, "overlap").value == pytest.approx(0.9)
+    assert self_agreement(lists, "overlap", published=True).value == pytest.approx(0.5)
+    some = FakeAnswers(ask([[["a", "b"], []]] * 9, k=10))
+    assert self_agreement(some, "overlap", published=True).value == 0

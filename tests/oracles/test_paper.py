@@ -109,6 +109,9 @@ def test_runs_that_cannot_be_tested_are_inconclusive(
     assert verdict.status == "inconclusive"
     assert reason in verdict.reason
     assert verdict.p_value is None
+    if reason == "no variance":  # its table has means and deviations all the same
+        assert verdict.details["without"] == {"mean": 1, "sd": 0, "runs": 3}
+        assert verdict.details["with"]["sd"] == pytest.approx(0)
 
 
 def test_a_deterministic_recommender_has_no_runs_to_compare() -> None:

@@ -116,7 +116,7 @@ def test_self_agreement_is_a_benchmark_value_against_a_threshold() -> None:
     assert (verdict.threshold, verdict.margin, verdict.estimate) == (0.5, None, None)
     assert self_agreement(side, threshold=0.95).status == "violated"
     assert self_agreement(side, threshold=0.675).status == "inconclusive"
-    whole = self_agreement(side, "kendall", 0.2, everybody=True)
+    whole = self_agreement(side, "kendall", 0.2, published=True)
     assert self_agreement(side, "kendall", 0.2).users < whole.users == len(lists)
 
 

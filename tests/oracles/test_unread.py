@@ -13,7 +13,7 @@ import pytest
 
 from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
-from pytest_recsys_mt.oracles import Score
+from pytest_recsys_mt.oracles import Score, at_least, curve
 from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict import Verdict
@@ -89,6 +89,16 @@ def said(
 ) -> Partly:
     asked = list(_answered(say, unread, order, label, replicates))
     return Partly(asked, replace(KNOWN, deterministic=replicates == 1), label)
+
+
+def test_a_point_of_a_curve_counts_an_unread_answer_as_one_that_recommends_nothing() -> None:
+    side = said(None, 0.05, 1)
+    unread = len(side.sample().unread)
+    value = at_least(side, "hit@5", 0.1).value
+    ((_, mean, low, high),) = curve({1: side}, "hit@5")
+    assert unread > 0
+    assert mean == value
+    assert low < mean < high
 
 
 def test_an_answer_that_cannot_be_read_twice_has_not_changed() -> None:

@@ -58,7 +58,7 @@ def test_a_cell_is_the_mean_over_folds_with_its_standard_error(
 def test_metrics_agree_or_not_over_the_models(
     record: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["paper", "popularity", str(record), "--table=of-metrics"]) == 0
+    assert main(["paper", "popularity", str(record), "--table=1"]) == 0
     told = capsys.readouterr().out
     assert "Kendall's tau of these metrics over 3 lines" in told
     assert "| log popularity difference | 1.00 | 1.00 | -1.00 |" in told
@@ -140,9 +140,9 @@ def test_a_file_is_written_whole_and_a_hostile_name_stays_a_text(
         (["popularty", "{record}"], "'popularty' has no tables of a paper; those that have are"),
         (
             ["popularity", "{record}", "--table=4"],
-            "no table-4; it has table-2-3, figure-2, figure-3, table-of-metrics, figure-4",
+            "no table-4; it has table-1, figure-4, table-2-3, figure-2, figure-3",
         ),
-        (["popularity", "{record}", "--figure=9"], "no figure-9; it has table-2-3"),
+        (["popularity", "{record}", "--figure=9"], "no figure-9; it has table-1"),
         (["popularity", "none.json"], "none.json"),
         (["popularity", "{record}", "-o", "x.doc"], "ends in .txt, .md, .tex, .csv, .html"),
         (["popularity", "{record}", "-o", "{record}"], "no known ending"),
@@ -166,7 +166,7 @@ def test_what_a_table_lacks_is_said(
     assert main(["paper", "popularity", str(path)]) == 0
     told = capsys.readouterr().out
     assert "Users: 80." in told
-    assert "(in HR@10, popularity bias): the records have no such figure" in told
+    assert "(in HR@10; popularity bias): the records have no such figure: " in told
     assert "Not in these records: All metrics of popularity bias" in told
     with pytest.raises(SystemExit):
         main(["paper", "popularity", str(path), "--table=2", "--figure=4"])

@@ -133,7 +133,6 @@ class Flight:
         self._arrived.put(None)
 
     def _tell(self, told: Told) -> asyncio.Future[None]:
-        """Hand a result over; the future is done once it is taken."""
         taken = asyncio.get_running_loop().create_future()
         self._arrived.put((told, taken))
         return taken

@@ -46,7 +46,6 @@ def http_client(endpoint: Endpoint, connections: int) -> httpx2.AsyncClient:
 
 
 def _allow(connections: int) -> None:
-    """Raise the limit of open files of this process, so that the connections fit."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -169,7 +169,6 @@ def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> boo
 
 
 def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> str | None:
-    """The name in a line that introduces a list; None for any other piece."""
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
     text = piece.text.strip()

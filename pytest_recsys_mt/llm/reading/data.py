@@ -97,7 +97,6 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
 
 
 def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """The values by their keys as people write them: ``itemId`` as ``item_id``."""
     return {field_name(key): each for key, each in value.items()}
 
 
@@ -175,7 +174,6 @@ _ASKS = re.compile(r"search|get|look|fetch|find|query|detail", re.IGNORECASE)
 
 
 def _place(key: str) -> int | None:
-    """The rank that a key says: ``1``, ``first``; None for any other key."""
     if key.casefold() in _ORDINALS:
         return _ORDINALS.index(key.casefold()) + 1
     number = _PLACE.fullmatch(key)

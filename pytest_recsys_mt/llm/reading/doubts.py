@@ -222,7 +222,6 @@ def _of_corrections(behind: Sequence[Line], numbers: int) -> str:
 
 
 def _of_sentences(lines: Sequence[Line]) -> str:
-    """Why the titles in sentences may not be the answer."""
     if any(named and _SAYS["negates"].search(line.casefold()) for line, named in lines):
         return "its sentences also name what they do not recommend"
     if any(named and _corrects(line.casefold().lstrip(), named) for line, named in lines):

@@ -137,7 +137,6 @@ _SIGNS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "🥇", "
 
 
 def _digits(marker: str) -> int | None:
-    """The number in a marker such as ``1️⃣``, ``②`` or ``3/``."""
     named = marker.strip(" .)").upper()
     if named in _SIGNS:
         return _SIGNS.index(named) % 10 + 1
@@ -160,7 +159,6 @@ def _number(line: str) -> re.Match[str] | None:
 
 
 def _inline_numbers(line: str) -> list[Piece]:
-    """``1. Heat 2. Casino 3. Alien`` in one line."""
     marks: list[re.Match[str]] = []
     for match in _INLINE_NUMBER.finditer(line):
         turn = int(marks[-1][1]) + 1 if marks else 1

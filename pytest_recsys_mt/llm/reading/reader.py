@@ -134,7 +134,6 @@ class Reader(Offer):
         return True
 
     def _unnumbered(self, text: str) -> str:
-        """A line without the number before it, ``1 Heat``, if that is the next number."""
         number, _, rest = text.partition(" ")
         turn = len([entry for entry in self.entries if entry.item is not None]) + 1
         return rest if number == str(turn) else ""
@@ -164,7 +163,6 @@ class Reader(Offer):
             self._prose(piece.text)
 
     def _labelled(self, text: str) -> Item | None:
-        """The offered item behind a label: ``Monday: Heat``, ``#1 pick → Heat``."""
         counted = _COUNTED.fullmatch(text)
         ends = [counted.start(1)] if counted else [each.end() for each in _LABELS.finditer(text)]
         if not _BECAUSE.match(text):
@@ -175,7 +173,6 @@ class Reader(Offer):
     # ---- several titles in one piece ----
 
     def _read_several(self, piece: Piece, text: str) -> bool:
-        """Read ``Heat, Casino and Alien``, also after an introductory sentence."""
         best, most = ("", list[tuple[str, Item | None]]()), (0, 0)
         for lead, rest in enumerations.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
@@ -226,7 +223,6 @@ class Reader(Offer):
     def _longest(
         self, text: str, parts: Sequence[enumerations.Part], at: int, used: set[str]
     ) -> tuple[int, Item | None]:
-        """The longest run of parts from `at` on that is one title."""
         for end in range(min(len(parts), at + _JOINED), at, -1):
             raw = text[parts[at].start : parts[end - 1].end]
             for head in enumerations.plain_heads(raw):

@@ -66,7 +66,6 @@ def unaccented(text: str) -> str:
 
 
 def _uninvert(title: str) -> str:
-    """``Matrix, The`` as ``The Matrix``, also before a bracket or a subtitle."""
     match = _INVERTED.search(title)
     if match is None:
         return title
@@ -129,7 +128,6 @@ def split_brackets(title: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _opening(text: str) -> int:
-    """The position of the bracket that closes at the end of a text, or -1."""
     depth = 0
     for at in range(len(text) - 1, -1, -1):
         depth += (text[at] == ")") - (text[at] == "(")

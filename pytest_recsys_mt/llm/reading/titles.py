@@ -142,7 +142,6 @@ class Scope:
         return None
 
     def _chosen(self, names: Sequence[Name], used: Collection[str]) -> Item | None:
-        """The first of these items that is not `used`, else the first."""
         if len(names) > 1:
             self._by_use = True
             names = [name for name in names if name.item.id not in used] or names
@@ -223,7 +222,6 @@ class Scope:
 
 
 def _hardly_another(spelt: Sequence[str], text: str, title: str) -> bool:
-    """Whether a title of the same words is the same, even without a year."""
     numbered = any(word.isdigit() for word in spelt)
     return len(spelt) >= LONG or (numbered and normalise(text)[:1] == normalise(title)[:1])
 

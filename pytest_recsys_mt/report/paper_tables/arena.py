@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
-from pytest_recsys_mt.report.sheets import Cell, Sheet
+from pytest_recsys_mt.report.sheets import Sheet
 
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
 
@@ -28,7 +28,7 @@ def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
 def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
     for row in rows:
         figures = detail_of(row, "figures") or {}
-        if row["oracle"] == "preferred:overall" and "won" in figures:
+        if row["oracle"] == "preferred:overall" and "Q" in figures:
             other = row["relation"].partition(" against ")[2]
             yield {
                 **figures,
@@ -38,24 +38,33 @@ def _pairs(rows: Iterable[Row]) -> Iterable[Mapping[str, Any]]:
             }
 
 
+def _why(row: Row) -> str:
+    reason = row.get("reason") or ""
+    # Beside an effect, the judge's faults need no list: they stand in the table of the judge.
+    return reason if row.get("estimate") is None else reason.partition(", so this is no result:")[0]
+
+
 def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
     for title, of_judges in (("The judge under test", True), ("The recommenders", False)):
         held = [row for row in rows if row["oracle"].startswith(OF_JUDGES) is of_judges]
         if of_judges:
             tests = grouped(held, lambda row: row["oracle"]).values()
-            held = [min(each, key=lambda row: STATES.index(state_of(row))) for each in tests]
+            held = [
+                min(each, key=lambda row: (STATES.index(state_of(row)), row.get("p_value") or 0.0))
+                for each in tests
+            ]
         found = [
             (
                 row["model"],
                 row["oracle"].partition(":")[2] if of_judges else row["relation"],
                 row["status"],
-                (row.get("reason") or "").partition(", so this is no result:")[0],
+                _why(row),
                 row.get("estimate"),
                 "[{:.2f}, {:.2f}]".format(*ends) if (ends := row.get("interval")) else "",
                 row.get("users"),
             )
             for row in held
-            if row["status"] != "not-applicable"
+            if of_judges or row["status"] != "not-applicable"
         ]
         columns = ("recommender", "test", "verdict", "why", "effect", "interval", "users")
         if found:
@@ -70,7 +79,8 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
     shares = []
     for name, pair in zip(names, pairs, strict=True):
         percent = [pair[f"{kind}, percent"] for kind in ("won", "tied", "lost")]
-        shares.append((name, *percent, pair["not read"], "" if pair["clear"] else "not clear"))
+        clear = "" if pair["clear"] else "not clear"
+        shares.append((name, *percent, 100 - sum(percent), clear))
     columns = ("Q", "Q, lower bound", "Q, upper bound")
     yield Sheet(
         "Figure 3: won, tied and lost by the first of each pair, percent",
@@ -109,12 +119,6 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
         ],
     )
     names = [each["name"] for each in systems]
-    q = {(each["one"], each["other"]): each["Q"] for each in league["pairs"]}
-    yield Sheet(
-        "Q of the row against the column",
-        ("", *names),
-        [(one, *(_of_both(q, one, other) for other in names)) for one in names],
-    )
     kinds = sorted({kind for each in league["aspects"].values() for kind in each["correlations"]})
     yield Sheet(
         "Correlation of strengths with offline metrics, by aspect",
@@ -135,19 +139,9 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
             [(name, *(normalised[column][name] for column in columns)) for name in own],
             [
                 f"Q is against {league['baseline']}.",
+                f"Pearson's correlation of Q with AUC, as in Table 3: {league.get('Q with AUC') or 'none'}.",
                 "The more bars of one colour differ, the better it tells the recommenders apart.",
             ],
             drawn="bars",
             bars=range(1, len(columns) + 1),
         )
-
-
-def _of_both(q: Mapping[tuple[str, str], Cell], one: str, other: str) -> Cell:
-    if one == other:
-        return None
-    if (one, other) in q:
-        return q[one, other]
-    value = q[other, one]
-    if not isinstance(value, float):
-        return 0.0 if str(value).startswith("infinite") else value
-    return 1 / value if value else "infinite"

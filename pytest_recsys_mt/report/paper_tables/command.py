@@ -2,10 +2,12 @@
 
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from textwrap import shorten
+from typing import Any
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
@@ -16,11 +18,15 @@ from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_d
 from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table, tables_of
 from pytest_recsys_mt.report.sheets import NONE, WRITERS, Sheet, write_sheets
-from pytest_recsys_mt.safety.redaction import shortened
+from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Values = list[tuple[float, float | None]]
 """The values of a cell and their own spreads, one for each value of the detail that the table averages over."""
+
+
+UNTOLD = "the records have no such figure: its test was left out, it is undefined, or too many answers are unread"
+ELSEWHERE = "needs data in the format of"
 
 
 @dataclass(frozen=True)
@@ -29,8 +35,11 @@ class Filled:
 
     table: Table
     values: Mapping[str, Sequence[Values]]
-    users: Sequence[int]
-    lacking: Mapping[str, Iterable[str]]  # columns with an empty cell, by the reason
+    users: Mapping[str, Collection[int]]  # of the cells of a line
+    lacking: Mapping[
+        str, Mapping[str, Sequence[str]]
+    ]  # lines with an empty cell, by reason and column
+    missing: Collection[str] = ()  # why lines without any cell are missing
 
     @property
     def lines(self) -> dict[str, list[str]]:
@@ -55,6 +64,8 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     documents = [(str(path), record_at(path)) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
         data = one_line(str(documents[0][1]["data"]))
+        settings: Any = options_of(documents[0][1]).get("-o recsys_question_setting")
+        data += one_line(f" with {', '.join(settings)}") if settings else ""
         # Figures of an arena are no choice of rows; they are found by their titles, which begin with a name.
         wanted = name.replace("-", " ").capitalize() if suite == "arena" else ""
         found = list(
@@ -80,24 +91,30 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     if not wanted:
         known = ", ".join(dict.fromkeys(x for each in tables for x in (each.name, *each.figures)))
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
-    _require_alike(documents)
-    rows = [row for _, each in documents for row in each["results"] if row["suite"] == suite]
-    tried = [(table, filled(table, rows)) for table in wanted]
-    if not any(found for _, found in tried):
-        runs = "\n".join(f"    {run}" for run in dict.fromkeys(table.run for table in wanted))
-        raise DataError(
-            f"no row of these records belongs to a table of {suite!r}; this fills them:\n{runs}"
-        )
-    for _, found in tried:
-        if found:
+    of_suite = [each for each in documents if any(x["suite"] == suite for x in each[1]["results"])]
+    _require_alike(of_suite or documents[:1])
+    rows = [row for _, each in of_suite for row in each["results"] if row["suite"] == suite]
+    tried = [filled(table, rows) for table in wanted]
+    if not any(found.values for found in tried):
+        told = "\n".join(dict.fromkeys(f"    {_absent(found)}" for found in tried))
+        raise DataError(f"these records fill no table of {suite!r} that was asked for:\n{told}")
+    for found in tried:
+        if found.values:
             yield from _sheets(found, data)
-    absent = [table for table, found in tried if not found]
+    absent = [found for found in tried if not found.values]
     yield Sheet(
-        notes=[f"Not in these records: {table.title}. {table.run} fills it." for table in absent]
+        notes=[f"Not in these records: {found.table.title}. {_absent(found)}." for found in absent]
     )
 
 
+def _absent(found: Filled) -> str:
+    told = [why for why in found.missing if why != UNTOLD and ELSEWHERE not in why]
+    fills = [f"{found.table.run} fills it"] if not told or len(told) < len(found.missing) else []
+    return "; ".join(told + fills)
+
+
 def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
+    _require_alike(documents)
     sheets = arena.sheets_of([document for _, document in documents])
     if not sheets:
         raise DataError(
@@ -106,7 +123,7 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
         )
     rows = [row for _, each in documents for row in each["results"]]
     for table in tables_of("arena"):
-        yield from _sheets(filled(table, rows) or Filled(table, {}, (), {}), data)
+        yield from _sheets(filled(table, rows), data)
     yield from sheets
     for name, each in documents:
         judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
@@ -115,7 +132,6 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
 
 
 def _has(name: str, wanted: str) -> bool:
-    """Whether ``table-2-3`` is what ``table-3`` asks for."""
     kind, _, number = wanted.partition("-")
     own, *numbers = name.split("-")
     return kind == own and number in numbers
@@ -142,34 +158,39 @@ def _about(document: Document) -> dict[str, object]:
     }
 
 
-def filled(table: Table, rows: Sequence[Row]) -> Filled | None:
-    """A table with the values of some rows of records; None if none of them is of the table."""
+def filled(table: Table, rows: Sequence[Row]) -> Filled:
+    """A table with the values of some rows of records."""
     values: dict[str, list[Values]] = {}
-    users: set[int] = set()
-    lacking: dict[str, dict[str, None]] = {}
+    users: dict[str, set[int]] = {}
+    lacking: dict[str, dict[str, list[str]]] = {}
+    missing: dict[str, None] = {}
     for model, own in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
-            name = line.name.format(model=model)
-            cells = [_values(table, line, column, own, name, users) for column in table.columns]
+            name, asked = line.name.format(model=model), set[int]()
+            cells = [_values(table, line, column, own, name, asked) for column in table.columns]
             pairs = zip(table.columns, cells, strict=True)
             why = {each.name: _why(line, each, own) for each, cell in pairs if not cell}
             if any(cells) or any(was_run for _, was_run in why.values()):
-                values[name] = cells
+                values[name], users[name] = cells, asked
                 for column, (told, _) in why.items():
-                    lacking.setdefault(told, {})[column] = None
-    return Filled(table, values, sorted(users), lacking) if values else None
+                    lacking.setdefault(told, {}).setdefault(column, []).append(name)
+            else:
+                missing |= dict.fromkeys(told for told, _ in why.values())
+    return Filled(table, values, users, lacking, missing)
+
+
+def _last(row: Row) -> tuple[bool, bool]:
+    return row["status"] == "not-applicable", ELSEWHERE in (row.get("reason") or "")
 
 
 def _why(line: Selected, column: Selected, rows: Iterable[Row]) -> tuple[str, bool]:
     """Why a cell is empty, and whether its test was run at all."""
-    for row in sorted(rows, key=lambda row: row["status"] == "not-applicable"):
+    for row in sorted(rows, key=_last):
         told = row.get("reason") if row.get("value", row.get("estimate")) is None else None
         if told and _selects(line, row, empty=True) and _selects(column, row, empty=True):
-            return one_line(shortened(told, 300)), row["status"] != "not-applicable"
-    return (
-        "the records have no such figure, as of a test that was left out, or an undefined measure",
-        False,
-    )
+            cut = shorten(redact(told), 300, placeholder=" …")
+            return one_line(cut), row["status"] != "not-applicable"
+    return UNTOLD, False
 
 
 def _values(
@@ -267,18 +288,27 @@ def _sheets(found: Filled, data: str) -> Iterator[Sheet]:
     yield from _agreements(found)
 
 
+def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
+    ends = {name: sorted({min(each), max(each)}) for name, each in numbers.items() if each}
+    texts = grouped(ends, lambda name: " to ".join(f"{number:,}" for number in ends[name]))
+    if len(texts) == 1:
+        return next(iter(texts))
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in texts.items())
+
+
 def _notes(found: Filled, data: str) -> list[str]:
     table = found.table
     notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
-    counts = [len(cell) for cells in found.values.values() for cell in cells if cell]
-    if table.over and counts:
-        few, many = min(counts), max(counts)
-        each = f"{many}" if few == many else f"{few} to {many}"
-        behind = f"; ± is the {table.spread}" if table.spread and many > 1 else ""
-        notes.append(f"Means over {each} values of {table.over!r}{behind}.")
-    if found.users:
-        least, most = found.users[0], found.users[-1]
-        more = "" if least == most else f" to {most:,} a cell"
-        notes.append(f"Users: {least:,}{more}.")
-    notes += [f"{NONE} (in {', '.join(names)}): {why}." for why, names in found.lacking.items()]
+    if table.over and found.values:
+        counts = {name: {*map(len, filter(None, cells))} for name, cells in found.values.items()}
+        behind = f"; ± is the {table.spread}" if table.spread else ""
+        notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
+    if any(found.users.values()):
+        notes.append(f"{table.asked}: {_by_line(found.users)}.")
+    for why, columns in found.lacking.items():
+        where = [
+            column if len(lines) == len(found.values) else f"{column} of {', '.join(lines)}"
+            for column, lines in columns.items()
+        ]
+        notes.append(f"{NONE} (in {'; '.join(where)}): {why}.")
     return [*notes, *table.notes]

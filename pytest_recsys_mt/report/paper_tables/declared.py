@@ -65,6 +65,7 @@ class Table:
             published values that has them as numbers.
         drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
+        asked: What a cell is a mean over.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Table:
     drawn: Drawn = ""
     draws: Sequence[str] = ()
     figures: Sequence[str] = ()
+    asked: str = "Users"
     notes: Sequence[str] = ()
 
 

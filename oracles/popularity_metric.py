@@ -164,7 +164,6 @@ _BROKEN: Final = {
 
 
 def _cases(drawn: int, seed: int) -> Iterator[Case]:
-    """All lists of a few small numbers, the shortest first, then drawn ones of any size."""
     for length, numbers in ((2, (1, 2, 3, 10, 1000)), (3, (1, 2, 10, 1000)), (4, (1, 2, 7))):
         for low in product(numbers, repeat=length):
             for gap, rise in product((1, 10), (1, 3)):

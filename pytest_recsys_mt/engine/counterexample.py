@@ -284,7 +284,6 @@ def _earlier(
 
 
 def _beyond(violated: Verdict, effect: float) -> bool:
-    """Whether one user's effect is on the side of the margin where the violation is."""
     estimate = (violated.broken or violated).estimate
     assert estimate is not None
     assert violated.margin is not None

@@ -107,7 +107,6 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
 
 
 def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
-    """Why nothing can be written at `path`, or should be; empty if it can."""
     if path.name.startswith("-"):
         return "that is an option, or standard output, which is pytest's"
     if path.suffix == ".toml":

@@ -128,7 +128,6 @@ def _of_verdict(report: Any) -> bool:
 
 
 def _passes(rows: list[Row], policy: Policy) -> bool:
-    """Whether a failed test failed only for verdicts that do not gate."""
     wanting = [row for row in rows if row["status"] != row["expected"]]
     return bool(wanting) and not any(policy.rule(row).gates for row in wanting)
 

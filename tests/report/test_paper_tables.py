@@ -187,6 +187,32 @@ def test_an_empty_cell_has_the_reason_of_its_test(
     assert f"(in HR@10): {unread}." in capsys.readouterr().out
 
 
+def test_a_partial_run_is_named(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: dict[str, Any] = record_of(record)
+    path = tmp_path / "partial.json"
+    gate = {**whole["gate"], "incomplete": ["it was interrupted"]}
+    for results in (whole["results"], []):
+        path.write_text(json.dumps({**whole, "gate": gate, "results": results}))
+        assert main(["paper", "popularity", str(path)]) == (0 if results else 2)
+        told = capsys.readouterr()
+        assert "partial.json is of a partial run: it was interrupted" in told.out + told.err
+
+
+def test_lines_of_other_users_say_so(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole: dict[str, Any] = record_of(record)
+    for row in whole["results"]:
+        if row["model"] == "mostpop":
+            row["users"] = 40
+    path = tmp_path / "users.json"
+    path.write_text(json.dumps(whole))
+    main(["paper", "popularity", str(path), "--table=2"])
+    assert "; 40 (mostpop)." in capsys.readouterr().out
+
+
 def test_records_of_other_tests_are_told_what_fills_the_tables(
     record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

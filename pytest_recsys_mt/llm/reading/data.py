@@ -107,7 +107,6 @@ _CHOSEN = word_set("recommend recommended include included select selected relev
 
 
 def _titled(keys: Mapping[str, Any]) -> object:
-    """What an object names, by its title or else by its number; None if it names nothing."""
     for key in TITLE_KEYS:
         value = keys.get(key)
         if isinstance(value, str | int) and not (
@@ -131,7 +130,6 @@ def _is_entry(value: Mapping[Any, Any]) -> bool:
 
 
 def _is_quoted(key: str, value: object) -> bool:
-    """Whether a value is data within a string, as the arguments of a tool's call are."""
     return key in _ARGUMENTS and isinstance(value, str) and value[:1] in ("{", "[")
 
 

@@ -102,7 +102,6 @@ def _of_lines(heard: Heard) -> str:
 
 
 def _of_list(heard: Heard, names: Sequence[str]) -> str:
-    """Why a list may not be the answer; `names` are those of its parts."""
     said = [heard.line(piece)[0].casefold() for piece in heard.own]
     numbered = not heard.begins and any(piece.number is not None for piece in heard.listed)
     entries = {id(piece) for piece in heard.listed or heard.own[:1]}
@@ -164,7 +163,6 @@ def _of_entries(heard: Heard, said: Sequence[str]) -> str:
 
 
 def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:
-    """Why a list that is longer than it should be may have a part that is the answer."""
     rests = [
         f"{_mark(piece)} {rest}".casefold()
         for piece in heard.own
@@ -181,7 +179,6 @@ def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:
 
 
 def _of_neighbours(said: Sequence[str], before: Sequence[str], behind: Sequence[Line]) -> str:
-    """What the lines around a list say of its order."""
     around = [line.casefold() for line in (*before, *(line for line, _ in behind))]
     around += said if len(said) == 1 else []
     lines = [line.casefold() for line, _ in behind]
@@ -284,7 +281,6 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
 
 
 def _falls_short(rests: Sequence[str]) -> bool:
-    """Whether every entry has a score, and the best does not stand first."""
     stated = [_scores(each) for each in rests]
     scores = [each[0] for each in stated if each]
     if len(rests) == 1:  # "Heat (95%), Alien (97%)"

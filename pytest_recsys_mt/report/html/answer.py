@@ -81,7 +81,6 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
 
 
 def _endings(reason: str) -> Iterator[str]:
-    """What stands behind each colon: the id of a test may have some of its own."""
     while reason:
         reason = reason.partition(": ")[2]
         yield reason

@@ -75,7 +75,9 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     if not any(sheet.rows for sheet in sheets):
         known = ", ".join(sheet.title.partition(":")[0] for sheet in found if sheet.rows)
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
-    write_sheets(output, "tables", f"{suite} on {data}", sheets)
+    write_sheets(
+        output, "tables", f"{suite} on {data}", [*sheets, Sheet(notes=_partial(documents))]
+    )
 
 
 Documents = Sequence[tuple[str, Document]]  # with their names
@@ -97,6 +99,7 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     tried = [filled(table, rows) for table in wanted]
     if not any(found.values for found in tried):
         told = "\n".join(dict.fromkeys(f"    {_absent(found)}" for found in tried))
+        told += "".join(f"\n    {why}" for why in _partial(documents))
         raise DataError(f"these records fill no table of {suite!r} that was asked for:\n{told}")
     for found in tried:
         if found.values:
@@ -105,6 +108,11 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     yield Sheet(
         notes=[f"Not in these records: {found.table.title}. {_absent(found)}." for found in absent]
     )
+
+
+def _partial(documents: Documents) -> list[str]:
+    ends = [(name, "; ".join(each["gate"]["incomplete"])) for name, each in documents]
+    return [f"{name} is of a partial run: {one_line(_cut(why))}." for name, why in ends if why]
 
 
 def _absent(found: Filled) -> str:
@@ -188,9 +196,12 @@ def _why(line: Selected, column: Selected, rows: Iterable[Row]) -> tuple[str, bo
     for row in sorted(rows, key=_last):
         told = row.get("reason") if row.get("value", row.get("estimate")) is None else None
         if told and _selects(line, row, empty=True) and _selects(column, row, empty=True):
-            cut = shorten(redact(told), 300, placeholder=" …")
-            return one_line(cut), row["status"] != "not-applicable"
+            return one_line(_cut(told)), row["status"] != "not-applicable"
     return UNTOLD, False
+
+
+def _cut(told: str) -> str:
+    return shorten(redact(told), 300, placeholder=" …")
 
 
 def _values(

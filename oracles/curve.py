@@ -45,7 +45,7 @@ def curve(
             else Seen.of(values, sample, sample.asked, ()).effects.of_all
         )
         # As published: an answer of which nothing could be read recommends nothing. The bounds have more.
-        whole = score_values(sample.whole(), context, named).effect.mean()
-        point = float(whole) if sample.unread else mean.estimate
+        whole = score_values(sample.whole(), context, named).effect if sample.unread else None
+        point = mean.estimate if whole is None else float(whole.mean())
         points.append((place, point, mean.lower(context.alpha), mean.upper(context.alpha)))
     return points

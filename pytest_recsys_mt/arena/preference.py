@@ -85,7 +85,8 @@ def _compared(
                 name for name in details["figures"] if name[0] == "Q" or "percent" in name
             ]:
                 del details["figures"][name]
-        details["figures"] |= offline_metrics(arena.ours.sample(asked), context)
+        offline = offline_metrics(arena.ours.sample(asked), context)
+        details["figures"] |= {name: value for name, value in offline.items() if value is not None}
         verdict = annotate(verdict, **details)
     allowed = -limit if oracle == "not_less_preferred" else None
     return context.report(untrusted(verdict, arena, trusted, aspect=aspect, allowed=allowed))

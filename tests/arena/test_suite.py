@@ -152,6 +152,17 @@ def test_too_little_that_can_be_read_is_no_result(
         assert figures["AUC"] > 0.5, "which no judge is needed for"
 
 
+def test_metrics_without_a_value_are_no_figures(pytester: pytest.Pytester) -> None:
+    rows = "".join(
+        f"u{user},i{(user * step) % 29},4\n" for user in range(40) for step in range(1, 9)
+    )
+    pytester.path.joinpath("plain.csv").write_text("user,item,rating\n" + rows)
+    given = ("--recsys-data=plain.csv", "--recsys-against=random", "-k", "better")
+    figures = rows_of(pytester, "ByPopularity", *given)["preferred:overall"]["details"]["figures"]
+    assert "URD" not in figures, "no item has genres"
+    assert {"AUC", "nDCG"} <= figures.keys()
+
+
 def test_a_league_is_ranked_beside_the_offline_metrics(pytester: pytest.Pytester) -> None:
     models = [f"--recsys-model={name}" for name in ("random", "itemknn", "bm25", "mostpop")]
     more = ("--recsys-against=bm25", "-k", "circle", "--recsys-users=60")

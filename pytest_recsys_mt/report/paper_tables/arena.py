@@ -80,7 +80,7 @@ def _of_pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterable[Sheet]:
     for name, pair in zip(names, pairs, strict=True):
         percent = [pair[f"{kind}, percent"] for kind in ("won", "tied", "lost")]
         clear = "" if pair["clear"] else "not clear"
-        shares.append((name, *percent, 100 - sum(percent), clear))
+        shares.append((name, *percent, max(0.0, 100 - sum(percent)), clear))
     columns = ("Q", "Q, lower bound", "Q, upper bound")
     yield Sheet(
         "Figure 3: won, tied and lost by the first of each pair, percent",

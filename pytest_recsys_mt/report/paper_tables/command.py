@@ -36,9 +36,7 @@ class Filled:
     table: Table
     values: Mapping[str, Sequence[Values]]
     users: Mapping[str, Collection[int]]  # of the cells of a line
-    lacking: Mapping[
-        str, Mapping[str, Sequence[str]]
-    ]  # lines with an empty cell, by reason and column
+    lacking: Mapping[str, Mapping[str, Sequence[str]]]  # lines, by the reason and the column
     missing: Collection[str] = ()  # why lines without any cell are missing
 
     @property
@@ -318,8 +316,8 @@ def _notes(found: Filled, data: str) -> list[str]:
         notes.append(f"{table.asked}: {_by_line(found.users)}.")
     for why, columns in found.lacking.items():
         where = [
-            column if len(lines) == len(found.values) else f"{column} of {', '.join(lines)}"
-            for column, lines in columns.items()
+            "; ".join(names) + f" of {', '.join(lines)}" * (len(lines) < len(found.values))
+            for lines, names in grouped(columns, lambda name, of=columns: tuple(of[name])).items()
         ]
         notes.append(f"{NONE} (in {'; '.join(where)}): {why}.")
     return [*notes, *table.notes]

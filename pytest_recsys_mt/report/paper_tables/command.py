@@ -315,9 +315,9 @@ def _notes(found: Filled, data: str) -> list[str]:
     if any(found.users.values()):
         notes.append(f"{table.asked}: {_by_line(found.users)}.")
     for why, columns in found.lacking.items():
-        where = [
-            "; ".join(names) + f" of {', '.join(lines)}" * (len(lines) < len(found.values))
-            for lines, names in grouped(columns, lambda name, of=columns: tuple(of[name])).items()
-        ]
+        where = []
+        for lines, pairs in grouped(columns.items(), lambda pair: tuple(pair[1])).items():
+            of = f" of {', '.join(lines)}" * (len(lines) < len(found.values))
+            where.append("; ".join(name for name, _ in pairs) + of)
         notes.append(f"{NONE} (in {'; '.join(where)}): {why}.")
     return [*notes, *table.notes]

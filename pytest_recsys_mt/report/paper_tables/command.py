@@ -90,7 +90,9 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     ]
     if not wanted:
         known = ", ".join(dict.fromkeys(x for each in tables for x in (each.name, *each.figures)))
-        raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
+        raise DataError(
+            f"the suite {suite!r} has no {name}; it has {known}, and docs/suites/{suite}.md says why no other"
+        )
     of_suite = [each for each in documents if any(x["suite"] == suite for x in each[1]["results"])]
     _require_alike(of_suite or documents[:1])
     rows = [row for _, each in of_suite for row in each["results"] if row["suite"] == suite]
@@ -152,7 +154,7 @@ def _require_alike(documents: Documents) -> None:
             if ours[name] != theirs.get(name, ours[name]):
                 raise DataError(
                     f"{path!r} and {other!r} have other {name}, so no table holds both: "
-                    f"{one_line(str(ours[name]))} and {one_line(str(theirs[name]))}"
+                    f"{one_line(_cut(str(ours[name])))} and {one_line(_cut(str(theirs[name])))}"
                 )
 
 

@@ -142,8 +142,8 @@ def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"error": "HTTP 500"}, {"text": ""}, {"text": 5}, {"text": "a", "usage": ["x", 1]},
-        {"items": "abc"}, {"items": []}, {"items": ["a"], "entries": [["a"]]},
+        {"error": "HTTP 500"}, {}, {"text": None}, {"text": 5}, {"text": "a", "usage": ["x", 1]},
+        {"items": "abc"}, {"items": ["a"], "entries": [["a"]]},
         *({"text": "a", "usage": usage} for usage in (
             [10**4000, 1], [-1, 1], [1, True], [1.0, 2], [1, 2, 3], [1, 2, None, 0], [1, 2, 5, 0], {"1": 2},
         )),
@@ -160,6 +160,18 @@ def test_what_is_no_answer_is_refused_though_its_checksum_fits(
     assert run("cache", "import", file, "--cache", tmp_path / "cache") == 1
     assert f"{file}:1: its answer holds" in capsys.readouterr().err
     assert held(tmp_path / "cache") == {}
+
+
+@pytest.mark.parametrize("empty", [{"text": ""}, {"items": []}], ids=str)
+def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
+    from pytest_recsys_mt.calls.cache import AnswerCache, row_of
+
+    file, cache = tmp_path / "answers.jsonl", tmp_path / "cache"
+    key = key_of(call(1))
+    file.write_text(json.dumps({"key": key, **row_of(call(1), empty)}))
+    assert run("cache", "import", file, "--cache", cache) == 0
+    assert AnswerCache(cache, write=False).get(key) == empty, "for a replay"
+    assert AnswerCache(cache, write=False, empty=False).get(key) is None, "any other run asks again"
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 5000])

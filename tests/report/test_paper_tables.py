@@ -193,7 +193,8 @@ def test_a_partial_run_is_named(
     whole: dict[str, Any] = record_of(record)
     path = tmp_path / "partial.json"
     gate = {**whole["gate"], "incomplete": ["it was interrupted"]}
-    for results in (whole["results"], []):
+    found: list[list[Any]] = [whole["results"], []]
+    for results in found:
         path.write_text(json.dumps({**whole, "gate": gate, "results": results}))
         assert main(["paper", "popularity", str(path)]) == (0 if results else 2)
         told = capsys.readouterr()

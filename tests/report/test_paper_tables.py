@@ -185,6 +185,13 @@ def test_an_empty_cell_has_the_reason_of_its_test(
     path.write_text(json.dumps(whole))
     assert main(["paper", "popularity", str(path), "--table=2"]) == 0
     assert f"(in HR@10): {unread}." in capsys.readouterr().out
+    for row in whole["results"]:
+        row |= {"metric": None, "value": None, "status": "inconclusive", "reason": unread}
+    path.write_text(json.dumps(whole))
+    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
+    told = capsys.readouterr().out
+    assert unread in told
+    assert "Means over" not in told, "there is none"
 
 
 def test_a_partial_run_is_named(

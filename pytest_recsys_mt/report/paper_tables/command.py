@@ -310,8 +310,8 @@ def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
 def _notes(found: Filled, data: str) -> list[str]:
     table = found.table
     notes = [f"Run on {data}." + (f" † as printed: {table.source}." if table.printed else "")]
-    if table.over and found.values:
-        counts = {name: {*map(len, filter(None, cells))} for name, cells in found.values.items()}
+    counts = {name: {*map(len, filter(None, cells))} for name, cells in found.values.items()}
+    if table.over and any(counts.values()):
         behind = f"; ± is the {table.spread}" if table.spread else ""
         notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
     if any(found.users.values()):

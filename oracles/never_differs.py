@@ -104,7 +104,6 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
 def _found(
     source: Answers, followup: Answers, pairs: Pairs, effect: np.ndarray
 ) -> tuple[Status, str]:
-    """The status and the reason; asks both sides again if a difference needs to be confirmed."""
     differing = int(effect.sum())
     if not differing:
         return "holds", f"none of {len(effect)} users got another answer"

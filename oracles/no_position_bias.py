@@ -102,7 +102,6 @@ def _moments(values: Floats) -> tuple[float, float, int]:
 
 
 def _found(sample: Sample, metric: Metric, groups: int) -> tuple[Effects, Floats, Integers]:
-    """The effects, the metric of each user, and the group of places of each held-out item."""
 
     def metric_and_group(asked: Asked) -> tuple[float, float]:
         candidates = asked.request.candidates or ()

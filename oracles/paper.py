@@ -164,7 +164,6 @@ class TwoSamples(Student):
 
 
 def _printed(runs: Sequence[Floats], similarity: str) -> dict[str, dict[str, float]]:
-    """Both samples as the paper prints them: Kendall's tau is not scaled to [0, 1]."""
     scale, shift = (2, -1) if similarity == "kendall" else (1, 0)
     return {
         name: {

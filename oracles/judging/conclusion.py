@@ -202,7 +202,6 @@ def _failures(seen: Seen, *, told: bool) -> list[str]:
 def _judged(
     claim: Claim, seen: Seen, context: Context
 ) -> tuple[tuple[Status, str], dict[str, Any]]:
-    """The status and the reason if some users were scored, and the numbers of the verdict."""
     effects, alpha = seen.effects, context.alpha
     numbers: dict[str, Any] = {
         "floor": _average(effects.floor),
@@ -318,7 +317,6 @@ def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Sli
 
 
 def _blind(effects: Effects, claim: Claim) -> bool:
-    """Whether the noise hides an effect of the size of the margin."""
     return effects.floor is not None and float(effects.floor.mean()) <= claim.margin
 
 

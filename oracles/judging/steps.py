@@ -50,7 +50,6 @@ def step_by_step(
 
 
 def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
-    """What a plan says of made-up answers, after all is asked that a verdict on them could ask."""
     effects = seen.effects
     if effects.unsure is not None:
         effects.unsure()

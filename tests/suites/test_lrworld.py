@@ -306,7 +306,15 @@ def test_a_run_on_the_embedded_set(
     assert table is not None
     assert table.lines == {f"tests.lrworld.scripted:{model}": ["1.0000"] * 9 + [NONE]}  # no images
     assert table.table.printed["GPT-4o-mini"][:2] == ["0.5975", "0.2614"]
+    declared = {each.name: each for each in tables_of("lrworld")}["table-12-13-14"]
+    places = [cells[5] for cells in filled(declared, rows).lines.values()]  # of cast: four options
+    assert sum(map(float, places)) == pytest.approx(100, abs=0.02)
+    assert places[4:] == ["0.00"] * 6
+    assert "0.00" not in places[:4]
     reasons = " ".join(row["reason"] for row in rows)
+    for row in rows:
+        (row["details"].get("figures") or {})["right_answers_by_place"] = "0 0 0 0"
+    assert not filled(declared, rows).values  # nobody answered: no shares
     assert "no item has the attribute 'image" in reasons
     assert "needs data in the format of netflix, and mini is in that of movielens" in reasons
 

@@ -246,6 +246,10 @@ def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
 def _figure(row: Row, path: str) -> float | None:
     found: object = row if path else None
     for key in path.split("/"):
+        if isinstance(found, str):
+            counts = dict(enumerate(map(int, found.split()), 1))
+            whole = sum(counts.values())
+            found = {key: counts.get(int(key), 0) / whole} if whole else None
         found = found.get(key) if isinstance(found, Mapping) else None
     if isinstance(found, Mapping):
         numbers = [each for each in found.values() if isinstance(each, int | float)]

@@ -30,7 +30,8 @@ class Selected:
         relation: The relation, ``scale_ratings(2)``; empty for any.
         where: Details that the row must have, by name.
         case: Pattern of the parameters of the test without the model, ``amazon-rules``, ``*-rules``; empty for any.
-        value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``.
+        value: The figure: a key of the row, with ``/`` for one inside another, ``details/means/gini_difference``; of
+            counts in a text the share of one, ``details/figures/chosen_by_place/3``.
         spread: A figure of the row that stands behind ±, found as `value` is; of numbers by user their standard
             deviation.
         times: Factor from the unit of the record to that of the paper.

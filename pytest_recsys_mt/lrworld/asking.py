@@ -74,8 +74,8 @@ class Replies:
             "missed_rate": choices.missed if choices.chosen else None,
             "right_answers_by_place": " ".join(str(choices.right.count(at)) for at in places),
             "chosen_by_place": " ".join(str(choices.chosen.count(at)) for at in places),
-            "prompt_tokens": sum(usage.prompt_tokens for usage in usages),
-            "completion_tokens": sum(usage.completion_tokens for usage in usages),
+            "prompt_tokens": sum(usage.prompt_tokens for usage in usages) or None,
+            "completion_tokens": sum(usage.completion_tokens for usage in usages) or None,
             # One after another, however they were asked; None if that of an answer is unknown.
             "seconds": None if None in took else round(sum(each or 0 for each in took), 3),
         }

@@ -65,6 +65,7 @@ def test_seconds_are_those_of_the_answers_and_unknown_if_one_is() -> None:
     replies = dataclasses.replace(ask(Scripted("A", "B", None), questions(3)), completions=told)
     assert replies.figures["seconds"] == 1.75
     assert [answer["seconds"] for answer in replies.answers] == [1.5, 0.25]
+    assert replies.figures["prompt_tokens"] is None  # these have no usage
     unknown = dataclasses.replace(replies, completions=(Completion("A"), *told[1:]))
     assert unknown.figures["seconds"] is None
 

@@ -78,7 +78,6 @@ def checked_lists(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The types of the arguments; those that only type checkers know are left out."""
     try:
         return typing.get_type_hints(function)
     except NameError:

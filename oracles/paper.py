@@ -21,8 +21,16 @@ from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, agreement_of, encode, filled
-from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts
+from pytest_recsys_mt.oracles.judging.effect import (
+    NO_ANSWER,
+    Effects,
+    agreement_of,
+    encode,
+    filled,
+    places_of,
+)
+from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts, unreadable
+from pytest_recsys_mt.oracles.judging.together import of_everybody
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
 from pytest_recsys_mt.verdict import Verdict, annotate
@@ -56,7 +64,7 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     Returns:
         ``violated`` if the test rejects at alpha and the changed runs agree less, and ``holds`` otherwise, which
         means only that no loss was shown. ``inconclusive`` if there are too few runs or they have no variance, and
-        instead of ``holds`` if an answer could not be read.
+        instead of ``holds`` if an answer could not be read; without means if such are of too many users.
         The details have ``t``, ``p``, and ``without`` and ``with`` the change the ``mean``, the standard
         deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
     """
@@ -73,7 +81,13 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     effects, runs = _run_effects(pairs, context, function)
     relation = followup.label or source.label
     seen = Seen(effects, pairs, pairs.source, pairs.followup)
-    verdict = verdict_of(claim, relation, seen, context)
+    scored = [pairs.source[row].user for row in effects.rows]
+    lost = [user for user in pairs.order if user in pairs.unread_users]
+    told = unreadable(pairs, dict(zip(lost, places_of({*lost}, scored, pairs.order), strict=True)))
+    judged = annotate(verdict_of(claim, relation, seen, context), **told)
+    verdict = of_everybody(judged, context)
+    if verdict is not judged:
+        return context.report(verdict)
     verdict = annotate(verdict, **_printed(runs, similarity))
     if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
         return context.report(verdict)

@@ -18,6 +18,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.slices import Slices
+from pytest_recsys_mt.oracles.judging.together import of_everybody
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
 from pytest_recsys_mt.verdict import Verdict
@@ -38,7 +39,8 @@ def self_agreement(
 
     Arguments are those of `same_ranking`, but of one side with two replicates or more, and `threshold` is the smallest
     allowed mean similarity, in (0, 1). With `published`, the value is that of the paper's tables: all users are
-    asked even if fewer settle it, and the missing places of a short list do not count as items, as in `paper_t_test`.
+    asked even if fewer settle it, the missing places of a short list do not count as items, as in `paper_t_test`, and
+    there is none if too many users got an unread answer (``recsys_missed_limit``).
 
     Example:
         assert self_agreement(recsys.run(), "rbo", threshold=0.8)
@@ -59,6 +61,8 @@ def self_agreement(
         slices=slices,
     )
     verdict = assess(answers, claim, partial(_agreements, similarity=function, named=published))
+    if published:
+        verdict = of_everybody(verdict, answers.context)
     return answers.context.report(valued(verdict, metric, verdict.estimate, claim.margin))
 
 

@@ -140,7 +140,6 @@ def _seen(
 def _others(
     slices: Sequence[Group], first: Group | None, state: str, facts: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Of a violation, the other groups that are violated; else those that look violated but are not settled."""
     broken = state in ("violated", "known")
     status, lead = (
         ("violated", "also" if first else "so") if broken else ("inconclusive", "not settled")

@@ -54,7 +54,6 @@ def _without_each(exposure: Exposure) -> Floats:
 
 
 def _by_user(exposure: Exposure) -> tuple[Floats, Floats]:
-    """The sum of shares over each user's pairs, and the number of these pairs, ``(n,)`` each."""
     users = len(exposure.all_but)
     shares, pairs = np.zeros(users), np.zeros(users)
     step = max(1, _CELLS // max(1, users))

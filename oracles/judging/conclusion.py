@@ -187,7 +187,6 @@ def _kept(mean: float, claim: Claim) -> float:
 
 
 def _failures(seen: Seen, *, told: bool) -> list[str]:
-    """The failed calls in words, and the answers of which nothing could be read, unless they are told of."""
     failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
     scored, unread = len(seen.effects.rows), seen.unread
     unmeasured = {reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD}
@@ -289,7 +288,6 @@ def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> t
 
 
 def _slices(claim: Claim, seen: Seen, family: Family, alpha: float) -> tuple[Slice, ...]:
-    """All users and each group, as judged; what keeps all users from a claim keeps a group from it too."""
     found = []
     members = [(Group("", "all users", frozenset()), seen.effects), *seen.members]
     shares = [1.0, *weights(len(seen.members))[1:]]

@@ -139,7 +139,6 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
 
 def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
-    """After how many users each row proves its side of `value`; infinity if it does not."""
     low, high = effects.reach
     scale = (high - low) or 1.0
     gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)

@@ -45,7 +45,6 @@ def _versions(side: Sequence[Asked]) -> Counter[str]:
 
 
 def _alike(table: list[list[int]]) -> bool:
-    """Whether both rows may be draws from one mixture; rows without a common column may not."""
     counts = np.array(table)
     if not counts.sum(axis=1).all():
         return True

@@ -172,7 +172,6 @@ def _cell(run: Run, test: str, baseline: Run) -> Cell | None:
 
 
 def _claims(run: Run, test: str) -> dict[tuple[object, ...], str]:
-    """The status of each claim of a test; the number tells claims apart that are the same in words."""
     found: dict[tuple[object, ...], str] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for row in (run.record or {"results": ()})["results"]:

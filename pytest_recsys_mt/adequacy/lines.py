@@ -100,7 +100,6 @@ def _killed(trial: Trial) -> Iterator[str]:
 
 
 def _left_out(found: Adequacy) -> Iterator[str]:
-    """The tests that can find nothing; those that fail by name, as they want mending."""
     failing = found["failing"]
     counts = {
         "are inconclusive in part without a fault, and count by what holds": len(found["partly"]),
@@ -121,7 +120,6 @@ def _unfound(trial: Trial) -> Iterator[str]:
 
 
 def _to_add(trials: Sequence[Trial]) -> Iterator[str]:
-    """The tests made for what was not found, each once; that for the most faults first."""
     for number, (remedy, faults) in enumerate(to_add(trials), 1):
         if number == 1:
             yield ""

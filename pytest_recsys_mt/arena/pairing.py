@@ -65,7 +65,6 @@ def order_of(players: int, users: int, ask: Ask, *, most: int) -> tuple[list[int
 def _most_telling(
     one: int, other: int, covariance: Floats, strength: Floats, asked: NDArray[np.intp], users: int
 ) -> tuple[int, int] | None:
-    """The pair, not judged by all users, that lowers the variance of a difference most."""
     toward = covariance[:, one] - covariance[:, other]
     gain = (toward[:, None] - toward[None, :]) ** 2
     apart = strength[:, None] - strength[None, :]

@@ -171,11 +171,14 @@ class Standings:
         }
 
 
-def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> str:
+def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    from scipy.stats import pearsonr
+
     q, by_auc = (np.array([*columns.get(name, {}).values()]) for name in ("Q", "AUC"))
-    return (
-        str(correlations("AUC", by_auc, q)["Pearson with AUC"]) if 2 < len(q) == len(by_auc) else ""
-    )
+    if not 2 < len(q) == len(by_auc) or np.ptp(q) == 0 or np.ptp(by_auc) == 0:
+        return {}
+    found = pearsonr(by_auc, q)
+    return {"correlation": float(found.statistic), "p-value": float(found.pvalue)}
 
 
 def offline_metrics(sample: Sample, context: Context) -> dict[str, float | None]:

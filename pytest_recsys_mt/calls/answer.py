@@ -174,7 +174,7 @@ def completion_of(answer: Answer) -> Completion:
 
 
 def plain_completion(completion: Completion) -> Answer:
-    """A completion as plain JSON data, without thinking; a failed one is ``{"error": reason}``."""
+    """A completion as plain JSON data, without thinking; a failed one has the reason as ``error``."""
     if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
         return {"error": COMPLETE.wrong(completion)}
     usage = _plain_usage(completion.usage)
@@ -188,10 +188,11 @@ def plain_completion(completion: Completion) -> Answer:
                 f"the model wrote its thinking and no answer (finish_reason {finish!r}); give it more "
                 f"tokens (max_tokens), or let it think less"
             )
+    said = shortened(one_line(error or "the model gave no text"), REASON_LENGTH)
     if text is None:
-        said = shortened(one_line(error or "the model gave no text"), REASON_LENGTH)
         return {"error": said, "usage": usage, "finish_reason": finish}
     return {
+        **(Answer(error=said) if error else Answer()),
         "text": _without_keys(text),
         "usage": usage,
         "finish_reason": finish,

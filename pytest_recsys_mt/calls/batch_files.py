@@ -108,7 +108,6 @@ def _asked(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _answer(line: bytes, asked: Mapping[str, dict[str, Any]]) -> Row:
-    """The call and the answer in a line of an output file; a `ValueError` says why there is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

@@ -52,7 +52,6 @@ class Contract:
         return f"{self.call} returned {shown(answer)} as an answer; {self}{self._step(answer)}"
 
     def _step(self, found: object) -> str:
-        """What to write instead of `found`, if it is a common mistake."""
         if isinstance(found, self.kind):
             return ""
         if hasattr(found, "__next__"):

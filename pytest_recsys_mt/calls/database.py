@@ -154,7 +154,6 @@ class Reader:
         self._open = None
 
     def _state(self) -> tuple[object, ...]:
-        """What identifies the state of the database; empty if there is no database."""
         try:
             status = self._path.stat()
         except FileNotFoundError:

@@ -131,9 +131,10 @@ class Executor:
                 sent = list(waiting.values())
                 self._begin(subject, sent)
                 unasked = self._put(subject, sent, ask, then)
-                again = [call for call in sent if "error" in (self._answers.get(call.key) or {})]
-                # If all of several failed, the endpoint or the object is at fault: a repeat does not help.
-                if len(again) < max(2, len(sent)):
+                arrived = [self._answers.get(call.key) or Answer() for call in sent]
+                again = [call for call, each in zip(sent, arrived, strict=True) if "error" in each]
+                # If all of several gave no answer, the endpoint or the object is at fault: a repeat does not help.
+                if sum(each.get("text") is None for each in arrived) < max(2, len(sent)):
                     unasked = self._put(subject, again, ask) or unasked
         self._keeping.kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
@@ -295,7 +296,6 @@ class Executor:
         return further
 
     def _note_in_flight(self, subject: Subject, calls: Sequence[Call]) -> None:
-        """Count the calls that are abandoned, because the run is stopped: they may have been paid for."""
         for position in subject.in_flight():
             call = calls[position]
             if call.key not in self._answers:
@@ -303,7 +303,6 @@ class Executor:
                 self.bill.spend(subject, call, LOST)
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
-        """Send calls within the batch that is in flight, if the subject can and no limit is set."""
         apart = self._budget is not None or ask is not None or not self.here
         if apart or not subject.also(calls):
             return False
@@ -314,6 +313,8 @@ class Executor:
         """Store answers on disk, then here; if the disk takes no more, here all the same: they are paid for."""
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
+            if call.key in self._answers and answer.get("text") is not None:
+                answer.pop("error", None)  # empty or refused twice: this is what the model answers
             if tokens.is_thrifty(call, answer):
                 answer["usage"] = tokens.filled(subject, call, answer)
                 note = f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more"

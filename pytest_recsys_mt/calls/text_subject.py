@@ -154,7 +154,6 @@ _OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")
 
 
 def _key_of(question: Question, content: Mapping[str, Any]) -> str:
-    """As `key_of`, for a call of `question`; what its calls share is hashed once."""
     begun = question.begun.get("key")
     if begun is None:
         shared = {name: value for name, value in content.items() if name not in _OF_ONE_CALL}
@@ -166,7 +165,6 @@ def _key_of(question: Question, content: Mapping[str, Any]) -> str:
 
 
 def _timed(arrivals: Iterator[list[tuple[int, Answer]]]) -> Iterator[list[tuple[int, Answer]]]:
-    """The answers, each with the seconds that it says it took, else with its share of those since the ones before."""
     began = time.perf_counter()
     for arrived in arrivals:
         share = (time.perf_counter() - began) / max(1, len(arrived))

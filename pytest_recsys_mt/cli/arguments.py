@@ -50,7 +50,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _known(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The options and choices of a parser, and of the parsers below it: these leave unknown options to it."""
     for action in parser._actions:
         yield from action.option_strings
         yield from map(str, action.choices or ())

@@ -144,7 +144,6 @@ def _kind_of_time(field: str) -> Kind:
 
 
 def _numbers_keep_ids(path: Path) -> bool:
-    """Whether no field below the first line has what numbers do not keep."""
     with opened(path) as stream:
         end = stream.readline()[-2:]
         while chunk := stream.read(LINE):
@@ -170,7 +169,6 @@ def _encoding(path: Path, layout: Layout) -> str:
 
 
 def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Every row of the file, including the header: the number of its first line, and its fields."""
     decoder = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with opened(path) as stream, io.TextIOWrapper(stream, encoding=decoder, newline="") as text:
         lines: Iterator[str] = text

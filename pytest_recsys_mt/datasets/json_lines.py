@@ -127,7 +127,6 @@ def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
 
 
 def _cell(named: dict[str, Any], column: Column) -> Any:
-    """The value of the first header that the record has; a dot leads into a field of fields."""
     for alias in column.aliases or (normal(column.name),):
         value: Any = named
         for part in alias.split("."):

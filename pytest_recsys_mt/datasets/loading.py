@@ -180,7 +180,6 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
 
 
 def _format(folder: Path) -> Format | None:
-    """The format of a folder, if all its files are there; DataError if only some are."""
     lacking = {form: missing(folder, form.files) for form in formats() if not form.by_content}
     share = {form: len(files) / len(form.files) for form, files in lacking.items()}
     near = [form for form in lacking if share[form] == min(share.values())]

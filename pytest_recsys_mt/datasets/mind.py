@@ -77,7 +77,6 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 
 def _entries(rows: Rows, column: str) -> pd.DataFrame:
-    """One row for each entry of a column of lists, with the number of its row and its place in the list."""
     lists = pd.DataFrame({"user": rows.frame["user"], "entry": rows.frame[column].str.split()})
     entries = lists.explode("entry").dropna()
     places = entries.groupby(level=0).cumcount()

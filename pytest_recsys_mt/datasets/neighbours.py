@@ -80,7 +80,6 @@ class Neighbours(Mapping[str, tuple[str, ...]]):
 
     @cached_property
     def _tables(self) -> tuple[csr_array[np.int8], csr_array[np.int8]]:
-        """Who has what: users in rows and items in columns, and the reverse; sorted by both."""
         from scipy.sparse import csr_array  # imported only where neighbours are asked for
 
         users, names = pd.factorize(self._interactions["user"])

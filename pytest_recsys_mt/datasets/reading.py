@@ -237,7 +237,6 @@ def summary(path: Path, dataset: Dataset) -> str:
 
 
 def _day(seconds: int) -> str:
-    """The day of a time; empty for what are numbers of rows, and what is after the year 9999."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}" if 10**8 < seconds < 2.5e11 else ""
 
 

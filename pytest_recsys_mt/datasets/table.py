@@ -72,7 +72,6 @@ def _options(
     items: str | None = None,
     thing: str = "",
 ) -> tuple[Part, str, str | None, str]:
-    """What a path says behind its question mark: description, scale, catalogue, and what an item is called."""
     headers = {"user": user, "item": item, "rating": rating, "time": time}
     given = {meaning: header for meaning, header in headers.items() if header is not None}
     part = Part(
@@ -152,7 +151,6 @@ def _check(path: Path, part: Part) -> None:
 
 
 def _tell_what_is_not_read(header: Sequence[str], part: Part, told: Told) -> None:
-    """Tell of columns that may be meant as the ratings or the times, if there are none."""
     if part.columns:
         return
     names = set(map(normal, header))
@@ -230,7 +228,6 @@ def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
 
 
 def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
-    """The description of a table by its headers: columns that have no meaning are attributes."""
     written = headers(path)
     present = list(map(normal, written))
     named = {

@@ -178,7 +178,6 @@ class _Control:
         return Unread(self.aspect, shown)
 
     def _of_exact(self, users: int, wanted: int) -> int | None:
-        """How many users' answers stayed, if enough did; None if one changed."""
         asked = min(FIRST_STEP, users)
         while True:
             pairs = self._source.pair(self._followup, asked)
@@ -195,8 +194,6 @@ class _Control:
             asked = min(users, asked + wanted - scored)
 
     def _of_noisy(self, users: int) -> int | None:
-        """Over how many users the loss is shown to be small; None if it is shown not to be."""
-
         def see(asked: int) -> Seen:
             pairs = self._source.pair(self._followup, asked)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)

@@ -188,7 +188,6 @@ class _Search:
         )
 
     def _again(self, case: Case, request: Request, found: Counterexample) -> Counterexample | None:
-        """`found` with the mean effect and the count of fresh answers; None if they do not show the violation."""
         effects: list[float] = []
         shown = 0
         for number in range(1, FRESH + 1):
@@ -225,7 +224,6 @@ class _Search:
         return True
 
     def _look(self, case: Case, request: Request, fresh: int = 0) -> Counterexample | None:
-        """What the oracle sees on `request`, in the test's or in fresh answers; None without an effect."""
         if self._ended:
             return None
         if time.monotonic() > self._until:

@@ -83,7 +83,6 @@ class Elsewhere:
 
 
 def _home(spec: str) -> list[str]:
-    """The absolute folder in which ``package.module:name`` was found: tests change the current one."""
     top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
     file = getattr(top, "__file__", None)
     places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]

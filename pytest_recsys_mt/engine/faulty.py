@@ -125,7 +125,6 @@ class Faulty(Wrapped):
         ]
 
     def _number(self, replicate: int) -> int:
-        """The number of a call of the sound recommender, so that its cached answers serve."""
         theirs = 1 if self.origin.deterministic else self._replicates
         ours = 1 if self.deterministic else self._replicates
         return replicate % theirs if replicate >= AGAIN else replicate * theirs // ours
@@ -195,7 +194,6 @@ class _Asked:
         return [self._known.get(call.key) for call in calls]
 
     def _read(self, request: Request, answer: Answer) -> Recommendation:
-        """The answer; one that is none keeps its reason, which faults leave alone."""
         if "unasked" in answer or "not_applicable" in answer:
             read = Recommendation((), error=answer.get("unasked") or answer.get("not_applicable"))
         else:

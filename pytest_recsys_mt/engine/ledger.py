@@ -208,7 +208,6 @@ class RunningTest:
         return [v for v in broken if v.status != self.expectation(v)]
 
     def _skip_where_allowed(self, error: AssertionError) -> None:
-        """Skip if the failing assert is of a verdict that may skip, and none is violated."""
         if self._broken():
             return
         *_, (frame, line) = traceback.walk_tb(error.__traceback__)

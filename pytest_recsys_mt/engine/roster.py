@@ -286,7 +286,6 @@ class Roster:
     def _recipe(
         self, recommender: object, name: str, prompt: str, fixture: str
     ) -> tuple[Recipe, object, Needs]:
-        """How an actor makes `recommender`, and what it needs: from its spec, if it has one."""
         from pytest_recsys_mt.calls.remote import Needs, Recipe, itself
 
         seed = self.settings.seed

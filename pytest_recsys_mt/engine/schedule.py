@@ -247,7 +247,6 @@ class Schedule:
                 self._note(part, wanted)
 
     def _next(self) -> Part | None:
-        """What runs next; while a body holds something open, that body alone."""
         part = self._holder
         if part is None:
             return self._ready.popleft() if self._ready else None

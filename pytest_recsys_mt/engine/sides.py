@@ -141,7 +141,6 @@ class Side:
         )
 
     def _ends_of(self, span: Span) -> tuple[float, float]:
-        """The smallest and the largest value of a span over all users of the data whom this side can serve."""
         if span not in self._ends:
             found = []
             for case in self.runner.everyone():

@@ -121,7 +121,6 @@ def decoded(path: Path) -> Any:
 
 
 def _fault(document: Mapping[str, Any]) -> str:
-    """The first part of an untrusted record that a comparison needs and that is missing; empty if none is."""
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
         if not isinstance(document.get(name), kind):
             return f"{name!r} is {_short(document.get(name))}, not a {kind.__name__}"

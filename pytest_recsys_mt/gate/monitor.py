@@ -228,7 +228,6 @@ def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
 
 
 def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
-    """The finding of one series before Holm's correction, and what its bets won each night."""
     past: dict[str, list[tuple[float, float]]] = {}
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):

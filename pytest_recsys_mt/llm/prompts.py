@@ -261,7 +261,6 @@ def _edited(content: str, request: Request) -> str:
 
 
 def _names_shown(line: str, number: int, item: Item) -> tuple[str, ...]:
-    """The names of a candidate in its edited line; its number and year may contain spaces."""
     marker = _spaced(f"{number}.").match(line)
     name = line[marker.end() :] if marker else line
     names = [name]

@@ -115,8 +115,8 @@ class LLMRecommender:
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.
 
-        Repeats count as entries. A failed or empty completion is an error; an answer that names
-        nothing (a refusal) is an empty list.
+        Repeats count as entries. A failed completion is an error; an answer that names nothing (a
+        refusal, an empty text) is an empty list.
         """
         if self._index is None:
             raise RecommenderError(
@@ -124,9 +124,8 @@ class LLMRecommender:
             )
         error = completion.error
         text = None if completion.text is None else without_controls(completion.text)
-        if error is None and not (text and text.strip()):
-            why = completion.finish_reason
-            error = f"the model gave no text{(why and f' (finish_reason={why!r})') or ''}"
+        if error is None and text is None:
+            error = "the model gave no text"
         if error is not None or text is None:
             return Recommendation((), text=text, usage=completion.usage, error=error)
         truncated = is_cut_off(completion.finish_reason)
@@ -134,7 +133,6 @@ class LLMRecommender:
         return reading.recommendation(request.k, text, completion.usage)
 
     def _reading(self, text: str, request: Request, index: TitleIndex, truncated: bool) -> Reading:
-        """What `text` names, parsed once for all requests with the same items and edited names of candidates."""
         shown = self.question(request).shown if request.edits else ()
         items = (*(rating.item for rating in request.history), *(request.candidates or ()))
         offered = None if request.candidates is None else len(request.candidates)

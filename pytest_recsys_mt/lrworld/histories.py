@@ -128,7 +128,6 @@ class Histories:
 
 
 def _by_label(dataset: Dataset) -> list[tuple[Item, ...]]:
-    """The items of each label, the most popular one first, in the order of its id; those without a title stay alone."""
     groups: dict[tuple[str, ...], list[Item]] = {}
     for key in sorted(dataset.items):
         item = dataset.items[key]

@@ -208,6 +208,5 @@ def _targets(asked: Mask, count: int, rng: np.random.Generator) -> Ints:
 
 
 def _rounds(keys: Indices, rng: np.random.Generator) -> Ints:
-    """All rows in random order, with the first ones of all keys before any second one."""
     chance = rng.random(len(keys))
     return np.lexsort((chance, pd.Series(chance).groupby(keys).rank("first")))

@@ -156,7 +156,6 @@ def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
 
 
 def _looked_at(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    """The questions to the first users of a metamorphic test; none if its code fails, which the test will show."""
     asks_now(item, run)
     with contextlib.suppress(Exception):
         begun = _new(item, current, run)

@@ -91,7 +91,6 @@ def begin_junit(config: pytest.Config) -> None:
 
 
 def _begins(config: pytest.Config) -> bool:
-    """Whether this process is the one that does what is done once a run, before the first call."""
     return bool(getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0")
 
 

@@ -109,7 +109,6 @@ def _wrong_design(item: pytest.Item, mark: pytest.Mark, settings: Sequence[str])
 
 
 def _near(name: str, names: Sequence[str], ours: bool) -> str | None:
-    """What to say of an unknown name; None if it is somebody else's. One that begins as `ours` do must be one of them."""
     typed, stems = _stem(name), {_stem(each): each for each in names}
     near = difflib.get_close_matches(typed, stems, 3, 0.6)
     near.sort(key=lambda stem: sorted(stem) != sorted(typed))  # two letters exchanged come first

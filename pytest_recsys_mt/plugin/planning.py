@@ -117,7 +117,6 @@ class Planning:
         item.obj(**{name: item.funcargs[name] for name in names})
 
     def _run_drawn(self, item: pytest.Function) -> None:
-        """Have all examples of a test drawn, whatever its body finds in made-up answers."""
         from hypothesis.errors import HypothesisException
 
         handle: Any = item.obj.hypothesis

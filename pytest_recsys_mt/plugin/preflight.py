@@ -196,7 +196,6 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
 
 def _is_typed(config: pytest.Config, name: str) -> bool:
-    """Whether the command line of this run gives an option, as a switch or with ``-o``."""
     overridden = config.getoption("override_ini", None) or ()
     key = f"recsys_{name}"
     return config.getoption(key) is not None or any(
@@ -269,7 +268,6 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """All that the run may ask: the option that names it, its spec, and methods it needs one of."""
     from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, JUDGES, RECOMMENDS
 
     for name, specs, verbs in (

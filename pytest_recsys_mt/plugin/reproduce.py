@@ -85,7 +85,6 @@ def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
 
 
 def _program(config: pytest.Config) -> Sequence[str]:
-    """`pytest`, or `python -m pytest`, which adds the current folder to the module path."""
     given = getattr(config, "workerinput", {}).get("mainargv", sys.argv)
     return ["python", "-m", "pytest"] if Path(given[0]).name == "__main__.py" else ["pytest"]
 

@@ -60,7 +60,6 @@ def _kth_largest(rows: Iterable[Floats], k: int) -> Floats:
 def _choose(
     rows: Ints, columns: Ints, values: Floats, bar: Floats, k: int
 ) -> tuple[Ints, Ints, Floats]:
-    """Up to k entries a row: above its bar, then the first at it. They must be sorted by row and column."""
     limits = bar[rows]
     above = np.flatnonzero(values > limits)
     level = np.flatnonzero(values == limits)

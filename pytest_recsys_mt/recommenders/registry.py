@@ -184,7 +184,6 @@ def _is_dotted(name: str) -> bool:
 
 
 def _is_importable(package: str) -> bool:
-    """Whether `package` can be imported; the current folder is appended to the path if needed."""
     if package in sys.modules or importlib.util.find_spec(package) is not None:
         return True
     here = Path.cwd()

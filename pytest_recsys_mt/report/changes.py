@@ -195,7 +195,6 @@ def _numbered(entries: Sequence[Entry]) -> dict[Numbered, int]:
 def _in_order(
     before: Mapping[Numbered, int], after: Mapping[Numbered, int]
 ) -> list[tuple[int, int]]:
-    """The most entries in the same order on both sides: their places on each (a longest increasing subsequence)."""
     both = [(before[key], place) for key, place in after.items() if key in before]
     ends: list[int] = []  # the smallest last place of an increasing subsequence of each length
     last: list[int] = []  # its position in `both`
@@ -229,7 +228,6 @@ def _text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 
 
 def _line_diff(old: str, new: str) -> list[Hunk]:
-    """One changed line: as a whole if it is short or changed much, else around each change."""
     if "".join(old.split()) == "".join(new.split()):
         old, new = _visible(old, new), _visible(new, old)
     whole: list[Hunk] = [(("-", old), ("+", new))]
@@ -269,7 +267,6 @@ def _visible(line: str, other: str) -> str:
 
 
 def _folded(hunks: Sequence[Hunk], most: int | None, around: int | None) -> Iterator[Line]:
-    """The lines of a diff without what is far from a change, and without changes beyond `most`."""
     changed = [at for at, hunk in enumerate(hunks) if _changes(hunk)]
     end, further = len(hunks), 0
     if most is not None and len(changed) > most + 1:  # no line is saved on one

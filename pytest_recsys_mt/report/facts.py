@@ -35,7 +35,6 @@ def settings_of(settings: Settings) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """What a setting says is recorded of it, such as the digest of a file; else itself, as JSON gives it back."""
     plain = getattr(value, "recorded", value)
     return list(plain) if isinstance(plain, tuple) else plain
 

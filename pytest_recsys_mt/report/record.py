@@ -111,7 +111,6 @@ class Record:
         return rows
 
     def _expect_known(self, rows: list[Row]) -> None:
-        """Expect the violations that the policy knows, if a test shows any, or fails because none is left."""
         policy = self.settings.policy
         if policy is None:
             return

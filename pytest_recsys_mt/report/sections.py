@@ -106,7 +106,6 @@ def attach(
 def _evidence_of(
     running: RunningTest, rows: Sequence[Row], smaller: str, whole: str
 ) -> Iterator[tuple[str, str]]:
-    """The sections of a test that failed; `smaller` is the command that looks for smaller examples."""
     wanting = any(row["status"] != row["expected"] for row in rows)
     for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
         if wanting and row["status"] == row["expected"]:
@@ -122,7 +121,6 @@ def _evidence_of(
 
 
 def _of_verdict(report: Any) -> bool:
-    """Whether a test failed by an assert or its verdicts, not because its code broke."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return crash is None or crash.message.startswith(("assert", "AssertionError", "Failed"))
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,16 +152,16 @@ def latex(what: str, title: str, sheets: Sequence[Sheet]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+_FORMULA = re.compile(r"(?!-[\d.]+(e-?\d+)?( ± [\d.]+)?$)[=+\-@\t]")
+
+
 def in_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV, whose texts a spreadsheet does not take for formulas."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(
-            f"'{each}" if isinstance(each, str) and each.startswith(tuple("=+-@\t")) else each
-            for each in row
-        )
+        writer.writerow(f"'{x}" if isinstance(x, str) and _FORMULA.match(x) else x for x in row)
     return stream.getvalue()
 
 

@@ -74,7 +74,6 @@ def markdown(document: Document) -> str:
 
 
 def _reasons(document: Document) -> list[str]:
-    """Why the gate failed, but for what stands below anyway; what concerns a test begins with its sentence."""
     of_test = grouped(document["results"], lambda row: row["nodeid"])
     lines = []
     for reason in document["gate"]["reasons"]:

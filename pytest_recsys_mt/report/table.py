@@ -200,7 +200,6 @@ def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
 
 
 def _beyond(row: Row, group: SliceRow) -> float:
-    """By how much the mean of a group is beyond the limit; that of no user is as far below it as can be."""
     limit = measured(row).limit
     if group["estimate"] is None or limit is None:
         return float("-inf")

@@ -132,7 +132,6 @@ def _in_common(old: Document, new: Document) -> tuple[tuple[Document, Document],
 
 
 def _only(document: Document, tests: Collection[str]) -> Document:
-    """A record with some tests alone; the digest of its users' requests covers those of the others, so it goes."""
     rows = [row for row in document["results"] if address(row) in tests]
     digests = {**document["digests"], "users": ""}
     return cast("Document", {**document, "results": rows, "digests": digests})
@@ -199,7 +198,6 @@ def _pairs(comparison: Comparison, old: Sequence[Row], rows: Sequence[Row]) -> I
 
 
 def _worse(old: Row | None, new: Row) -> dict[str, float]:
-    """By how much the value of each user of both runs is worse, as a share of what it can be."""
     if old is None or new.get("joint"):
         return {}
     then, worse = old["per_user"], _measure(new)

@@ -29,7 +29,7 @@ def written_from(recsys, profiler):
         for shown in requests
     ]
     written = profiler.complete(*prompts)
-    failed = [completion.error for completion in written if completion.text is None]
+    failed = [each.error or "it wrote nothing" for each in written if not each.text]
     allowed = recsys.run().context.error_limit * len(written)
     assert len(failed) <= allowed, f"{len(failed)} of {len(written)} failed: {failed[0]}"
     return {

@@ -99,11 +99,8 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
         (Reply(completion(), missing=9), "broke off"),
         (Reply(completion(), missing=None), "broke off"),
         (Reply(json.dumps(completion("ä"), ensure_ascii=False).encode("latin-1")), "not UTF-8"),
-        (Reply(completion(message=None)), "the model wrote nothing (finish_reason 'stop')"),
-        (Reply(completion("")), "the model wrote nothing"),
         (Reply(completion(["Heat"])), "the model wrote nothing"),
         (Reply(completion(None, finish_reason="length")), "'length'); raise max_tokens"),
-        (Reply(completion(message={"content": None, "refusal": "I won't"})), "refused: I won't"),
         (Reply({"error": {"message": "a\x1b[31m\nb"}}, 500), "HTTP 500: a b"),
     ],
 )
@@ -116,6 +113,24 @@ def test_a_failed_call_is_an_answer_with_a_reason(
     assert answer.error is not None
     assert says in answer.error
     assert len(answer.error) <= 300
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "says"),
+    [
+        (Reply(completion(message=None)), "", "the model wrote nothing (finish_reason 'stop')"),
+        (Reply(completion(" \n")), "", "the model wrote nothing (finish_reason 'stop')"),
+        (Reply(completion(None, finish_reason="content_filter")), "", "'content_filter')"),
+        (Reply(completion(message={"content": None, "refusal": "I won't"})), "I won't", "refused: I won't"),
+    ],
+)  # fmt: skip
+def test_who_answers_nothing_has_said_so(
+    faulty: FaultServer, reply: Reply, text: str, says: str
+) -> None:
+    faulty.answer = lambda payload: reply
+    answer = ask()
+    assert answer.text == text
+    assert says in str(answer.error)
 
 
 @pytest.mark.parametrize("thought", ["thinking", "reasoning"])

@@ -34,8 +34,7 @@ FAULTS = {
     "broke off": Reply(completion(), missing=5),
     "has no choices": Reply({**completion(), "choices": []}),
     "has 2 choices": Reply({**completion(), "choices": completion()["choices"] * 2}),
-    "wrote nothing": Reply(completion(None)),
-    "refused": Reply(completion(message={"content": None, "refusal": "I won't"})),
+    "wrote nothing": Reply(completion(None, finish_reason="length")),
     "more than 2,000,000 bytes": Reply(completion("x" * 10_000_000)),
     "a redirect": Reply(b"", 307, {"location": "http://127.0.0.1:1/v1/chat/completions"}),
 }
@@ -86,6 +85,24 @@ def test_faults_beyond_the_limit_make_the_verdict_an_error(
     shown = done.stdout.str()
     assert [reason for reason in FAULTS if reason not in shown] == []
     assert row["users"] > 0, "the rest go on"
+
+
+def test_who_answers_nothing_twice_is_unread_and_in_a_replay_as_in_the_run(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    refused = Reply(completion(message={"content": None, "refusal": "I won't"}))
+    faulty.answer = faulty_for_some([Reply(completion(None)), refused])
+    _, record = run(pytester)
+    (row,) = record["results"]
+    assert (row["status"], row["errors"]) == ("holds", 0)
+    assert row["reason"].startswith("2 users of ")
+    assert "nothing could be read" in row["reason"]
+    calls = record["calls"]
+    assert calls["failed"] == 0
+    assert calls["failed_at_first"] == calls["attempts"] - calls["made"] > 0
+    faulty.answer = lambda payload: Reply({"error": {"message": "down"}}, 500)
+    _, again = run(pytester, "openai:tiny?max_wait=0", "--recsys-mode=replay")
+    assert again["results"] == [row]
 
 
 def test_faults_within_the_limit_leave_the_verdict_to_the_others(

@@ -272,7 +272,7 @@ def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open)
         {"type": "input_text", "text": "What is it?"},
     ]
     refused = ask("gpt-5?api=responses", Prompt((Message("user", "Please refuse."),)))[0]
-    assert (refused.text, refused.error) == (None, "refused: I won't.")
+    assert (refused.text, refused.error) == ("I won't.", "refused: I won't.")
     assert refused.usage is not None
 
 
@@ -291,7 +291,7 @@ def test_an_odd_answer_of_the_responses_api_is_a_failed_call(
 ) -> None:
     faulty.answer = lambda payload: Reply(body)
     answer, _ = ask("m?api=responses&max_wait=0")
-    assert answer.text is None
+    assert not answer.text
     assert says in str(answer.error)
 
 

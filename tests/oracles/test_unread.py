@@ -13,7 +13,7 @@ import pytest
 
 from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
-from pytest_recsys_mt.oracles import Score, at_least, curve
+from pytest_recsys_mt.oracles import Score, at_least, curve, paper_t_test, self_agreement
 from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.verdict import Verdict
@@ -99,6 +99,28 @@ def test_a_point_of_a_curve_counts_an_unread_answer_as_one_that_recommends_nothi
     assert unread > 0
     assert mean == value
     assert low < mean < high
+
+
+@pytest.mark.parametrize("silent", [0, 4, 5])
+def test_a_published_mean_is_of_everybody(silent: int) -> None:
+    """One refusal in 20 answers of a user is a small part of the answers, and leaves out the whole user."""
+    rng = Random(0)
+
+    def side(label: str, refusing: int) -> Partly:
+        asked = ask([[rng.sample(CATALOGUE, 5) for _ in range(10)] for _ in range(40)])
+        some = [replace(a, answers=(*a.answers[1:], REFUSAL)) for a in asked[:refusing]]
+        return Partly([*some, *asked[refusing:]], KNOWN, label)
+
+    source, changed = side("", 0), side("changed(1)", silent)
+    tested = paper_t_test(source, changed)
+    assert ("without" in tested.details) is (silent < 5)
+    own = self_agreement(changed, published=True)
+    assert (own.value is None) is (silent == 5)
+    for verdict in (tested, own):
+        assert len(verdict.details.get("unreadable", {}).get("users", ())) == silent
+        assert ("5 of 40 users got an answer of which nothing could be read" in verdict.reason) is (
+            silent == 5
+        )
 
 
 def test_an_answer_that_cannot_be_read_twice_has_not_changed() -> None:

@@ -62,6 +62,20 @@ def test_a_run_without_a_league_has_its_pair(
     assert "Figure" not in told
 
 
+def test_what_a_judge_says_that_fails_its_tests_is_no_result_in_any_table(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for judge, faults in (("TakesTheFirst", 1), ("ByPopularity", 0)):
+        record(
+            pytester, judge, "--recsys-model=random", "--recsys-users=20", "-k", "better or first"
+        )
+        for part in (("--table=2",), ("--figure=3",), ("--figure=4",)):
+            assert main(["paper", "arena", *part, str(pytester.path / "record.json")]) == 0
+            told = capsys.readouterr().out
+            assert told.count("The judge fails its own tests (first_place), so these") == faults
+            assert f":{judge} on mini, seed 0" in told
+
+
 def test_hostile_names_are_text(league: Path) -> None:
     text = league.read_text(encoding="utf-8")
     league.write_text(text.replace("mostpop", "<img src=x>|`a`\\u001b[31m"), encoding="utf-8")

@@ -10,6 +10,7 @@ import pytest
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.paper_tables.declared import SUITES, read, tables_of
+from pytest_recsys_mt.report.sheets import in_csv
 from tests.plugin.conftest import record_of
 
 SUITE = SUITES / "popularity" / "test_paper.py"
@@ -260,3 +261,60 @@ def test_a_table_that_is_none_is_named(tmp_path: Path, text: str, says: str) -> 
     path.write_text(text)
     with pytest.raises(DataError, match=says):
         read(path)
+
+
+def of(record: Path, **changes: Any) -> dict[str, Any]:
+    """The record with `changes` in the rows of itemknn that apply."""
+    whole: dict[str, Any] = record_of(record)
+    for row in whole["results"]:
+        if row["model"] == "itemknn" and row["status"] != "not-applicable":
+            row.update(changes)
+    return whole
+
+
+def test_what_an_error_left_is_no_value(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "error.json"
+    path.write_text(json.dumps(of(record, status="error", reason="down (9): 11.2% failed")))
+    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
+    told = capsys.readouterr().out
+    assert "| itemknn | – | – | – | – |" in told
+    assert "unmatched of itemknn): down (9): 11.2% failed." in told
+
+
+def test_unread_answers_are_counted_beside_the_users(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = of(record)
+    for row in whole["results"]:
+        if row["model"] == "itemknn":
+            row["users"] -= 3
+            row["details"]["unreadable"] = {"users": {"1": 0, "2": 0, "3": 5}}
+    path = tmp_path / "unread.json"
+    path.write_text(json.dumps(whole))
+    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
+    told = capsys.readouterr().out
+    assert "Users: 80." in told
+    assert "Of these with an answer that could not be read: 3; it recommends nothing" in told
+
+
+def test_a_file_of_questions_is_asked_whole_whatever_users_and_seed_say(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for seed, path in enumerate(paths):
+        whole = record_of(record)
+        whole["results"] = [
+            row for row in whole["results"] if row["model"] == ("random", "mostpop")[seed]
+        ]
+        whole["settings"] |= {"questions": {"digest": "1"}, "users": 40 + seed}
+        path.write_text(json.dumps({**whole, "seed": seed}))
+    assert main(["paper", "popularity", *map(str, paths), "--table=2"]) == 0
+    assert "mostpop" in capsys.readouterr().out
+
+
+def test_negative_numbers_of_a_csv_are_numbers_and_formulas_are_none() -> None:
+    cells = ["-0.2661", "-4.020 ± 0.013", "-1e-05", "-2+cmd()", "=1", "@x", "-"]
+    (line,) = in_csv(["a"] * len(cells), [cells]).splitlines()[1:]
+    assert line.split(",") == [*cells[:3], "'-2+cmd()", "'=1", "'@x", "'-"]

@@ -106,7 +106,6 @@ def _pack(value: object, carrying: Sequence[object]) -> bytes:
 
 
 def _is_loose(name: str) -> bool:
-    """Whether a module is outside this package and outside the folders of installed packages."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name.partition(".")[0] == OURS:
         return False

@@ -52,9 +52,14 @@ def plain(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [*images, text] if images else message.content}
 
 
+COMPLETED = ("stop", "content_filter", "refusal")
+"""Why a model ends that has given its answer, even if that is empty."""
+
+
 def read(body: bytes) -> Completion:
-    """The answer in the body of a response, without keys; one that is empty, refused or double has an error, and its
-    usage. A stream is put together; the arguments of a call of a tool are the text where there is no other.
+    """The answer in the body of a response, without keys, with its usage. One that is empty or refused has an error
+    beside what it says, a double one an error alone. A stream is put together; the arguments of a call of a tool are
+    the text where there is no other.
 
     Raises:
         PassingError: If the body holds an error instead.
@@ -87,19 +92,23 @@ def read(body: bytes) -> Completion:
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
-        text, error = None, f"refused: {refusal}"
+        text, error = refusal, f"refused: {refusal}"
     elif len(called) > 1:
-        error = f"the model called {len(called)} tools, and one answer was asked for"
+        text, error = None, f"the model called {len(called)} tools, and one answer was asked for"
     elif called:
         text = called[0]
-    elif not text:
+    elif not (text and text.strip()):
         hint = "; raise max_tokens" if finish == "length" else ""
-        text, error = None, f"the model wrote nothing (finish_reason {finish!r}){hint}"
+        error = f"the model wrote nothing (finish_reason {finish!r}){hint}"
+        text = "" if finish in COMPLETED and isinstance(content, str | None) else None
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         if reasoning and finish != "length":
-            error = (
-                "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
-                "reasoning_effort=low, or check how the server tells its thinking from its answer"
+            text, error = (
+                None,
+                (
+                    "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
+                    "reasoning_effort=low, or check how the server tells its thinking from its answer"
+                ),
             )
         # Parts without a text are parts of thinking.
         thought = reasoning or content

@@ -124,7 +124,6 @@ _NAMING_CODE = ("config.json", "tokenizer_config.json")
 
 
 def _refuse_foreign_code(name: str, files: Sequence[Path]) -> None:
-    """Refuse ``OTHER/REPOSITORY--module.Class``: code of another repository, at any revision."""
     for file in files:
         if not file.is_file():
             continue

@@ -123,8 +123,9 @@ class HFTextModel(ABC, Generic[Network]):
             yield
 
     def _answered(self, text: str, usage: Usage, over: bool) -> Completion:
-        wrong = None if text else "the model wrote nothing"
-        return Completion(text or None, usage, "stop" if over else "length", self.name, error=wrong)
+        said = text if text or over else None
+        wrong = None if said is not None else "the model wrote nothing"
+        return Completion(said, usage, "stop" if over else "length", self.name, error=wrong)
 
     def _too_long(self, prompt: str, answer: int) -> Completion:
         return Completion(

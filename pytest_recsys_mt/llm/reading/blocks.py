@@ -101,7 +101,6 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
 
 
 def _joined(found: list[Block], headings: set[int]) -> list[Block]:
-    """The blocks, where one that is only a heading introduces the next that has no name of its own."""
     kept, held = list[Block](), Block(())
     for block in found:
         name = block.name if block.role else held.name or block.name
@@ -180,7 +179,6 @@ def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> st
 
 
 def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
-    """The name in a line that is itself a list, ``Draft: Heat, Alien``; empty for any other piece."""
     found = _LED.match(piece.text) if piece.place == "line" and not piece.chain else None
     if found is None or len(found[1].split()) > _WORDS or is_title(piece.text):
         return ""

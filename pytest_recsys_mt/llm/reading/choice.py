@@ -131,7 +131,6 @@ def _has_other(read: Sequence[Contents], kept: Sequence[int], at: int) -> bool:
 
 
 def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
-    """Whether blocks are the parts of one list: they share nothing, and continue or fill it."""
     roles = [read[at].block.role for at in places]
     later = [read[at].block.name for at in places[1:] if not read[at].block.role]
     if any(any(map(str.isalpha, name)) and not any(map(str.isdigit, name)) for name in later):

@@ -105,7 +105,6 @@ def _closes(cut: re.Match[str], rest: str) -> bool:
 
 
 def _closed(text: str) -> Iterator[tuple[str, str]]:
-    """The title in quotes or emphasis at the start of a text, with its year, and the rest."""
     mark = next(filter(text.startswith, _EMPHASIS), "")
     if mark:
         marked, closed, rest = text.removeprefix(mark).partition(mark)

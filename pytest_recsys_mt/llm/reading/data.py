@@ -80,7 +80,6 @@ def _between(text: str) -> Iterator[Piece]:
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int] | None:
-    """The value that begins there and its end; also in the notation of Python if the answer is nothing else."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
     end = max(text.rfind("]"), text.rfind("}")) + 1
@@ -263,7 +262,6 @@ def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
 
 
 def _entry(value: Any, name: str, group: str) -> Piece:
-    """What an object or a plain value of JSON names; a text may begin with the number of a candidate or a count."""
     keys = _keys(value) if isinstance(value, dict) else {}
     text = html.unescape(str(_titled(keys) if keys else value))
     title, number = numbered_text(text)

@@ -262,14 +262,12 @@ def _some_are_marked(rests: Sequence[str]) -> bool:
 
 
 def _ranks_differ(rests: Sequence[str]) -> bool:
-    """Whether every entry says a rank, or a sentence says several, and not in their order."""
     stated = [_ranks(each) for each in rests]
     ranks = stated[0] if len(stated) == 1 else [each[0] for each in stated if each]
     return 1 < len(ranks) >= len(stated) and ranks != sorted(ranks)
 
 
 def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
-    """Whether a line names items, or candidates' numbers, in another order than the list."""
     chooses = _SAYS["chooses"].search(line.casefold())
     places = [place for place in named if place is not None]
     differs = len(places) < len(named) or places != sorted(places)

@@ -62,7 +62,6 @@ def pieces(text: str) -> list[Piece]:
 
 
 def _answer_of(text: str) -> str:
-    """The answer to the user: without the reasoning before it and any further turn after it."""
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
     if "\\" in text or "$$" in text:
         text = _FORMULA.sub(r"\1", _FORMULA.sub(r"\1", text)).replace("$$", "")
@@ -76,7 +75,6 @@ def lines(text: str) -> Sequence[Piece]:
 
 
 def _detailed(found: list[Piece]) -> Sequence[Piece]:
-    """The pieces, where the lines with ranks and scores are parts of those with titles beside them."""
     told = [_detail(piece) for piece in found]
     kinds = [kind for kind, _ in told]
     if sum(kind not in ("", "title") for kind in kinds) < 2:
@@ -180,7 +178,6 @@ def _lines(text: str) -> Iterator[Piece]:
 
 
 def _separator(line: str) -> str:
-    """What parts the cells of a header of comma-separated values; empty for any other line."""
     for mark in filter(line.__contains__, (",", ";", "\t")):
         cells = [field_name(cell) for cell in line.split(mark)]
         kinds = {field_of(cell) for cell in cells}

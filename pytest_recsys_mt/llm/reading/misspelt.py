@@ -161,7 +161,6 @@ class _OfLength:
 
 
 def _pairs(names: Sequence[str]) -> NDArray[np.uint64]:
-    """A set of 64 bits for each of some names of one length, one bit for each pair of neighbours."""
     import numpy as np
 
     letters = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), dtype="<u4")

@@ -111,7 +111,6 @@ class Offer:
     def _named_at(
         self, text: str, words: Sequence[tuple[int, int]], at: int
     ) -> tuple[Item, int, int] | None:
-        """The offered item whose title begins with a word, its last word, and where the title ends."""
         start = words[at][0]
         first = next((char for char in text[start : words[at][1]] if char.isalnum()), "")
         if not first or first.islower():

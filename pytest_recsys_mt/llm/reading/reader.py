@@ -260,7 +260,6 @@ class Reader(Offer):
                 self._add(text, item)
 
     def _mentions(self, text: str) -> Iterator[tuple[str, Item]]:
-        """Titles in a sentence: quoted ones, those with a year, and candidates as written."""
         at = 0
         for start, end, quoted in enumerations.spans(text, MOST_WORDS):
             if start < at:
@@ -275,7 +274,6 @@ class Reader(Offer):
             at = end
 
     def _is_bare_list(self) -> bool:
-        """Whether separate lines are titles: none stands in a list, and at least two could be."""
         titles = (comments.unknown_title(self.entries[at].text) for at in self._loose)
         likely = sum(comments.is_capitalised(title) for title in titles if title)
         return not self._listed and likely + sum(e.item is not None for e in self.entries) > 1

@@ -99,7 +99,6 @@ class Scope:
         return self._shortened(title, year)
 
     def _shortened(self, title: str, year: int | None) -> Item | None:
-        """The only offered item whose title begins so, before a comma, a dash or a bracket."""
         names = self._groups[0].by_beginning.get(normalise(title), ()) if self._groups else ()
         near = [name.item for name in names if year in (None, name.year)]
         return near[0] if len({item.id for item in near}) == 1 else None

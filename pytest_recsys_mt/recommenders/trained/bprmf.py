@@ -107,7 +107,6 @@ class _Factors(Network):
         return vectors
 
     def _best(self, vector: Tensor, chosen: Tensor, lacked: Tensor) -> Tensor:
-        """The vector after Newton's steps, given the vectors of items that its user has and lacks."""
         for _ in range(STEPS):
             margins = (chosen @ vector)[:, None] - lacked @ vector
             share = torch.sigmoid(-margins)
@@ -122,7 +121,6 @@ class _Factors(Network):
         return vector
 
     def _begun(self, columns: Tensor) -> Tensor:
-        """Where Newton's steps begin: the least squares over the whole catalogue."""
         known = columns != PAD
         # A last row of zeros for `PAD`: histories are large, and a mask would need another pass.
         centred = functional.pad(self.items.double() - self.average, (0, 0, 0, 1))

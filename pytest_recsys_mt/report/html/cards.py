@@ -215,7 +215,6 @@ def _shown(example: Example, caption: str, both: bool) -> Shown:
 
 
 def _shortened(change: Change) -> Change:
-    """A long diff with its first lines of each kind: where all is replaced, what was added is seen too."""
     kept: list[Line] = []
     count = Counter[str]()
     left = 0

@@ -91,7 +91,6 @@ def counted(cards: Sequence[Card]) -> str:
 
 
 def _sure(cards: Sequence[Card]) -> str:
-    """How sure the state of some rows is: the surest violation, or how many bounds are approximate."""
     state = cards[0].state.key
     if state in ("violated", "known"):
         corrected = [p for card in cards if (p := card.row.get("p_holm")) is not None]

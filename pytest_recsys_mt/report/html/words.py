@@ -132,7 +132,6 @@ def _broken(row: Row) -> Iterator[str]:
 
 
 def _bounds(row: Row, interval: Sequence[float], alpha: float | None) -> str:
-    """The bounds in words: the one that decides the verdict, else both, each at its own risk."""
     percent = effect_of(row).percent
     low, high = (number(bound, percent) for bound in interval)
     what = "the share among" if percent else "the mean over"

@@ -10,7 +10,15 @@ from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
 from pytest_recsys_mt.report.sheets import Sheet
 
+
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
+JUDGE = "The judge under test"
+
+
+def faults_of(rows: Iterable[Row]) -> list[str]:
+    """The tests that a judge fails; a preference of such a judge is no result."""
+    held = (row for row in rows if row["oracle"].startswith(OF_JUDGES))
+    return sorted({row["oracle"].partition(":")[2] for row in held if row["status"] == "violated"})
 
 
 def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
@@ -45,7 +53,7 @@ def _why(row: Row) -> str:
 
 
 def _verdicts(rows: Sequence[Row]) -> Iterable[Sheet]:
-    for title, of_judges in (("The judge under test", True), ("The recommenders", False)):
+    for title, of_judges in ((JUDGE, True), ("The recommenders", False)):
         held = [row for row in rows if row["oracle"].startswith(OF_JUDGES) is of_judges]
         if of_judges:
             tests = grouped(held, lambda row: row["oracle"]).values()
@@ -139,7 +147,6 @@ def _of_league(league: Mapping[str, Any]) -> Iterable[Sheet]:
             [(name, *(normalised[column][name] for column in columns)) for name in own],
             [
                 f"Q is against {league['baseline']}.",
-                f"Pearson's correlation of Q with AUC, as in Table 3: {league.get('Q with AUC') or 'none'}.",
                 "The more bars of one colour differ, the better it tells the recommenders apart.",
             ],
             drawn="bars",

@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from textwrap import shorten
@@ -36,6 +36,7 @@ class Filled:
     table: Table
     values: Mapping[str, Sequence[Values]]
     users: Mapping[str, Collection[int]]  # of the cells of a line
+    unread: Mapping[str, Collection[int]]  # of these, those with an answer that could not be read
     lacking: Mapping[str, Mapping[str, Sequence[str]]]  # lines, by the reason and the column
     missing: Collection[str] = ()  # why lines without any cell are missing
 
@@ -63,13 +64,13 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     with told_as_data("these are not records as --recsys-json writes them"):
         data = one_line(str(documents[0][1]["data"]))
         settings: Any = options_of(documents[0][1]).get("-o recsys_question_setting")
-        data += one_line(f" with {', '.join(settings)}") if settings else ""
+        data += f" with {one_line(', '.join(settings))}" if settings else ""
         # Figures of an arena are no choice of rows; they are found by their titles, which begin with a name.
         wanted = name.replace("-", " ").capitalize() if suite == "arena" else ""
         found = list(
             _arena(documents, data) if suite == "arena" else _declared(documents, suite, name, data)
         )
-    sheets = [sheet for sheet in found if sheet.title.startswith(wanted)]
+    sheets = [sheet for sheet in found if sheet.title.startswith(wanted) or not sheet.title]
     if not any(sheet.rows for sheet in sheets):
         known = ", ".join(sheet.title.partition(":")[0] for sheet in found if sheet.rows)
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
@@ -99,15 +100,22 @@ def _declared(documents: Documents, suite: str, name: str, data: str) -> Iterato
     tried = [filled(table, rows) for table in wanted]
     if not any(found.values for found in tried):
         told = "\n".join(dict.fromkeys(f"    {_absent(found)}" for found in tried))
-        told += "".join(f"\n    {why}" for why in _partial(documents))
+        told += "".join(f"\n    {why}" for why in [*_partial(documents), _beside(documents)])
         raise DataError(f"these records fill no table of {suite!r} that was asked for:\n{told}")
     for found in tried:
         if found.values:
             yield from _sheets(found, data)
     absent = [found for found in tried if not found.values]
-    yield Sheet(
-        notes=[f"Not in these records: {found.table.title}. {_absent(found)}." for found in absent]
-    )
+    notes = [f"Not in these records: {found.table.title}. {_absent(found)}." for found in absent]
+    yield Sheet(notes=[*notes, _beside(of_suite)] if absent else ())
+
+
+def _beside(documents: Documents) -> str:
+    """What another record must have been asked with, to stand in the same table."""
+    first = documents[0][1]
+    users = options_of(first).get("--recsys-users")
+    told = f"--recsys-data={first['data']} --recsys-seed={first['seed']}"
+    return one_line(f"Records of one table are of one {told} --recsys-users={users}.")
 
 
 def _partial(documents: Documents) -> list[str]:
@@ -130,9 +138,14 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
             "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
         )
     rows = [row for _, each in documents for row in each["results"]]
+    faults = ", ".join(arena.faults_of(rows))
+    told = [f"The judge fails its own tests ({faults}), so these are no results."] if faults else []
     for table in tables_of("arena"):
-        yield from _sheets(filled(table, rows), data)
-    yield from sheets
+        found = filled(table, rows)
+        for sheet in _sheets(found, data):
+            yield replace(sheet, notes=[*sheet.notes, *(told if found.values else ())])
+    for sheet in sheets:
+        yield replace(sheet, notes=[*sheet.notes, *told]) if sheet.title != arena.JUDGE else sheet
     for name, each in documents:
         judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
         told = f"{name}: judge {judge} on {data}, seed {each['seed']}, {day}."
@@ -159,32 +172,44 @@ def _require_alike(documents: Documents) -> None:
 
 
 def _about(document: Document) -> dict[str, object]:
-    return {
+    about = {
         "data": (document["data"], document.get("data_digest")),
         "--recsys-seed": document.get("seed"),
         **options_of(document),
     }
+    if about.get("--recsys-questions"):  # all of them are asked, whatever these say
+        about |= dict.fromkeys(("--recsys-seed", "--recsys-users"))
+    return about
 
 
 def filled(table: Table, rows: Sequence[Row]) -> Filled:
     """A table with the values of some rows of records."""
     values: dict[str, list[Values]] = {}
     users: dict[str, set[int]] = {}
+    unread: dict[str, set[int]] = {}
     lacking: dict[str, dict[str, list[str]]] = {}
     missing: dict[str, None] = {}
     for model, own in grouped(rows, lambda row: row["model"]).items():
         for line in table.rows:
-            name, asked = line.name.format(model=model), set[int]()
-            cells = [_values(table, line, column, own, name, asked) for column in table.columns]
+            name, used = line.name.format(model=model), list[Row]()
+            cells = [_values(table, line, column, own, name, used) for column in table.columns]
             pairs = zip(table.columns, cells, strict=True)
             why = {each.name: _why(line, each, own) for each, cell in pairs if not cell}
             if any(cells) or any(was_run for _, was_run in why.values()):
-                values[name], users[name] = cells, asked
+                silent = [(row, _unread(row)) for row in used]
+                values[name] = cells
+                # Figures beside a verdict on nobody are of others.
+                users[name] = {row["users"] + lost for row, lost in silent} - {0}
+                unread[name] = {lost for _, lost in silent} - {0}
                 for column, (told, _) in why.items():
                     lacking.setdefault(told, {}).setdefault(column, []).append(name)
             else:
                 missing |= dict.fromkeys(told for told, _ in why.values())
-    return Filled(table, values, users, lacking, missing)
+    return Filled(table, values, users, unread, lacking, missing)
+
+
+def _unread(row: Row) -> int:
+    return len((row["details"].get("unreadable") or {}).get("users", ()))
 
 
 def _last(row: Row) -> tuple[bool, bool]:
@@ -194,7 +219,8 @@ def _last(row: Row) -> tuple[bool, bool]:
 def _why(line: Selected, column: Selected, rows: Iterable[Row]) -> tuple[str, bool]:
     """Why a cell is empty, and whether its test was run at all."""
     for row in sorted(rows, key=_last):
-        told = row.get("reason") if row.get("value", row.get("estimate")) is None else None
+        none = row["status"] == "error" or row.get("value", row.get("estimate")) is None
+        told = row.get("reason") if none else None
         if told and _selects(line, row, empty=True) and _selects(column, row, empty=True):
             return one_line(_cut(told)), row["status"] != "not-applicable"
     return UNTOLD, False
@@ -205,17 +231,18 @@ def _cut(told: str) -> str:
 
 
 def _values(
-    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str, users: set[int]
+    table: Table, line: Selected, column: Selected, rows: Iterable[Row], name: str, used: list[Row]
 ) -> Values:
     found: dict[object, tuple[float, float | None]] = {}
     for row in rows:
-        if not (_selects(line, row) and _selects(column, row)):
+        # What an error says is of those alone who got an answer.
+        if row["status"] == "error" or not (_selects(line, row) and _selects(column, row)):
             continue
         usual = "value" if row.get("metric") else "estimate"
         value = _figure(row, column.value or line.value or usual)
         if value is None:
             continue
-        users |= {row["users"]} - {0}  # figures beside a verdict on nobody are of others
+        used.append(row)
         spread = _figure(row, column.spread or line.spread)
         part = row["details"].get(table.over) if table.over else None
         if part in found:
@@ -246,7 +273,7 @@ def _selects(wanted: Selected, row: Row, *, empty: bool = False) -> bool:
 def _figure(row: Row, path: str) -> float | None:
     found: object = row if path else None
     for key in path.split("/"):
-        if isinstance(found, str):
+        if isinstance(found, str) and key.isdigit():
             counts = dict(enumerate(map(int, found.split()), 1))
             whole = sum(counts.values())
             found = {key: counts.get(int(key), 0) / whole} if whole else None
@@ -320,6 +347,11 @@ def _notes(found: Filled, data: str) -> list[str]:
         notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
     if any(found.users.values()):
         notes.append(f"{table.asked}: {_by_line(found.users)}.")
+    if any(found.unread.values()):
+        told = "it recommends nothing, and what is measured of items leaves it out"
+        notes.append(
+            f"Of these with an answer that could not be read: {_by_line(found.unread)}; {told}."
+        )
     for why, columns in found.lacking.items():
         where = []
         for lines, pairs in grouped(columns.items(), lambda pair: tuple(pair[1])).items():

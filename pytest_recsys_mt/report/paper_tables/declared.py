@@ -101,9 +101,9 @@ def tables_of(suite: str) -> list[Table]:
     return sorted(map(read, declared), key=_place)
 
 
-def _place(table: Table) -> tuple[bool, list[int]]:
+def _place(table: Table) -> tuple[bool, list[int], str]:
     numbers = [int(number) for number in re.findall(r"\d+", table.name)]
-    return table.name[0] == "f", numbers or [1000]
+    return table.name[0] == "f", numbers or [1000], table.name
 
 
 def read(path: Path) -> Table:

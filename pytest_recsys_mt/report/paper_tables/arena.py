@@ -10,7 +10,6 @@ from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
 from pytest_recsys_mt.report.sheets import Sheet
 
-
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
 JUDGE = "The judge under test"
 

@@ -139,13 +139,13 @@ def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
         )
     rows = [row for _, each in documents for row in each["results"]]
     faults = ", ".join(arena.faults_of(rows))
-    told = [f"The judge fails its own tests ({faults}), so these are no results."] if faults else []
+    none = [f"The judge fails its own tests ({faults}), so these are no results."] if faults else []
     for table in tables_of("arena"):
         found = filled(table, rows)
         for sheet in _sheets(found, data):
-            yield replace(sheet, notes=[*sheet.notes, *(told if found.values else ())])
+            yield replace(sheet, notes=[*sheet.notes, *(none if found.values else ())])
     for sheet in sheets:
-        yield replace(sheet, notes=[*sheet.notes, *told]) if sheet.title != arena.JUDGE else sheet
+        yield replace(sheet, notes=[*sheet.notes, *none]) if sheet.title != arena.JUDGE else sheet
     for name, each in documents:
         judge, day = options_of(each).get("--recsys-judge"), str(each["time"]["started"])[:10]
         told = f"{name}: judge {judge} on {data}, seed {each['seed']}, {day}."

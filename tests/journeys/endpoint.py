@@ -22,6 +22,7 @@ class Endpoint:
         answered: Answers that were billed.
         billed: USD, for all of them.
         waiting: Requests that are not answered before `release`.
+        silent: Of so many questions, one gets an empty answer and one a refusal, whenever it is asked; 0 for none.
     """
 
     def __init__(self, server: FaultServer) -> None:
@@ -30,7 +31,7 @@ class Endpoint:
         self.billed = 0.0
         self._server = server
         self._asked: set[str] = set()
-        self.waiting = 0
+        self.waiting = self.silent = 0
         self._left: float = math.inf
         self._released = threading.Event()
         self._lock = threading.Lock()
@@ -75,4 +76,7 @@ class Endpoint:
                 / 1e6
             )
         answer = completion(None, finish_reason="length") if thinks else completion(listed)
+        which = int(hashlib.sha256(text.encode()).hexdigest(), 16) % (self.silent or 1)
+        if self.silent and which < 2:
+            answer = completion(message={"content": None, "refusal": ("", "I won't.")[which]})
         return Reply({**answer, "usage": usage})

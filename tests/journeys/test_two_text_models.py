@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.endpoint import KEY, Endpoint
 from tests.journeys.pages import Journey, rows_of, says
 
 COMMAND = "pytest --pyargs pytest_recsys_mt.suites {options} --recsys-json=record.json"
@@ -295,3 +296,39 @@ def test_an_author_asks_few_users_about_popularity(journey: Journey) -> None:
     assert "* Users: 10." in table
     assert {*line_of(table, "Shy")} == {"–"}
     assert "–" not in line_of(table, "Famous")
+
+
+QUIET = (
+    "pytest --pyargs pytest_recsys_mt.suites.multidimensional.test_paper -k table_3 --recsys-users=40"
+    " --recsys-model=openai:small"
+)
+
+
+@pytest.mark.slow
+def test_an_author_asks_an_endpoint_that_sometimes_answers_nothing(
+    journey: Journey, endpoint: Endpoint
+) -> None:
+    """Empty answers and refusals are misses of the table, in the run, after a stop, and in a replay."""
+    journey.enter(["pytest-xdist"])
+    journey.environment["OPENAI_API_KEY"] = KEY
+    endpoint.silent = 24
+    journey.run(f"{QUIET} --recsys-max-calls=25")
+    journey.run(f"{QUIET} --recsys-json=one.json")
+    one = journey.record("one.json")
+    assert (one["calls"]["failed"], one["calls"]["failed_at_first"] > 0) == (0, True)
+    asked = endpoint.asked
+    journey.run(f"{QUIET} -n 2 --recsys-mode=replay --recsys-json=two.json")
+    assert journey.record("two.json")["results"] == one["results"]
+    gated = journey.run(f"{QUIET} --recsys-mode=replay --recsys-baseline=one.json").stdout
+    assert says(gated, "openai:small against openai:small of one.json:")
+    assert endpoint.asked == asked
+
+    (row,) = rows_of(one, model="openai:small")
+    unread = row["details"]["unreadable"]
+    assert {each["text"] for each in unread["texts"]} == {"", "I won't."}
+    table = journey.run("recsys-mt paper multidimensional two.json --table 3").stdout
+    assert says(table, "Users: 40.")
+    assert says(table, f"that could not be read: {unread['answers']}; it recommends nothing")
+    assert (
+        f"| openai:small | {row['details']['means']['hit@5']:.3f} | {row['value']:.4f} |" in table
+    )

@@ -167,7 +167,7 @@ def _require_alike(documents: Documents) -> None:
             if ours[name] != theirs.get(name, ours[name]):
                 raise DataError(
                     f"{path!r} and {other!r} have other {name}, so no table holds both: "
-                    f"{one_line(_cut(str(ours[name])))} and {one_line(_cut(str(theirs[name])))}"
+                    f"{one_line(_cut(str(ours[name])))} and {one_line(_cut(str(theirs[name])))}; give one at a time"
                 )
 
 

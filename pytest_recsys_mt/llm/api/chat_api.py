@@ -103,12 +103,10 @@ def read(body: bytes) -> Completion:
         text = "" if finish in COMPLETED and isinstance(content, str | None) else None
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         if reasoning and finish != "length":
-            text, error = (
-                None,
-                (
-                    "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
-                    "reasoning_effort=low, or check how the server tells its thinking from its answer"
-                ),
+            text = None
+            error = (
+                "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
+                "reasoning_effort=low, or check how the server tells its thinking from its answer"
             )
         # Parts without a text are parts of thinking.
         thought = reasoning or content

@@ -82,7 +82,6 @@ def _effects(
 def _of_others(
     aggregate: Aggregate, answered: Sequence[Answered], context: Context, of_all: float
 ) -> tuple[Floats, str]:
-    """The aggregate without each user, and why it has no interval if one of these is undefined."""
     if len(answered) == 1:
         return np.array([of_all]), ""
     left = [_number(aggregate, value) for value in aggregate.leaving_out(answered, context)]

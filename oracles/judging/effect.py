@@ -268,7 +268,6 @@ def _encode_side(
     depths: Sequence[int],
     numbers: dict[str, int],
 ) -> tuple[Lists, NDArray[np.bool_]]:
-    """The answers of one side without what `others` do not offer, and which of their places have an offered item."""
     width = max([1, *depths])
     shape = (len(side), replicates_of(side), width)
     codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)

@@ -63,7 +63,6 @@ def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> F
 
 
 def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, Floats]:
-    """The stake on each user and its expected growth, from the users before."""
     worst = np.asarray(worst, np.float64)
     prior, hoped, spread = PRIOR, np.asarray(HOPED), np.asarray(SPREAD)
     if wide:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -136,6 +136,13 @@ class Bill:
         fact = _fact(call, answer, state, usd, at_most)
         self._facts.setdefault(call.key, []).append(fact)
         return fact
+
+    def give_up(self, call: Call) -> None:
+        """Count what was made of a call as a failed attempt, for another answer to come."""
+        facts = self._facts.get(call.key, [])
+        facts[:] = [
+            replace(each, state="failed") if each.state == "made" else each for each in facts
+        ]
 
     def drain(self) -> Drained:
         """The facts and the causes of the calls since the last drain."""

@@ -47,15 +47,15 @@ class AnswerCache:
 
     Args:
         write: Whether answers may be written; if False, nothing in the folder changes.
-        empty: Whether empty answers are found; if not, they are asked for again.
+        empties: The run whose empty answers are found, others are asked for again; empty for any.
 
     Attributes:
         refused: Rows that are damaged or foreign; they count as missing.
         unwritable: Why no answer can be written although answers can be read; empty if answers can be written.
     """
 
-    def __init__(self, directory: Path, *, write: bool = True, empty: bool = True) -> None:
-        self.directory, self._empty = directory, empty
+    def __init__(self, directory: Path, *, write: bool = True, empties: str = "") -> None:
+        self.directory, self._empties = directory, empties
         self.refused = 0
         self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
         self._database = directory / "answers" / "cache.db"
@@ -121,7 +121,8 @@ class AnswerCache:
             for key, mode, filename, value in source.rows(keys):
                 try:
                     answer = sound_answer(database.sound_value(mode, filename, value), key)
-                    found |= {key: answer} if self._empty or not is_empty(answer) else {}
+                    if not is_empty(answer) or self._empties in ("", answer.get("run")):
+                        found[key] = answer
                 except (database.RefusedError, ValueError):
                     self.refused += 1
         except database.FAULTS as error:

@@ -78,6 +78,7 @@ class Executor:
         self.readings = Readings()
         self._keeping = Keeping(cache)
         self._asked: dict[str, float] = {}
+        self._silent: set[str] = set()
         self._stopping = Stopping(self.bill, self._keeping)
         self._lacks: Lacks = _send
         self._settles: Callable[[], bool] = _send
@@ -131,11 +132,20 @@ class Executor:
                 sent = list(waiting.values())
                 self._begin(subject, sent)
                 unasked = self._put(subject, sent, ask, then)
-                arrived = [self._answers.get(call.key) or Answer() for call in sent]
-                again = [call for call, each in zip(sent, arrived, strict=True) if "error" in each]
-                # If all of several gave no answer, the endpoint or the object is at fault: a repeat does not help.
-                if sum(each.get("text") is None for each in arrived) < max(2, len(sent)):
+                failed = {
+                    call.key for call in sent if "error" in (self._answers.get(call.key) or {})
+                }
+                # If all of several failed, the endpoint or the object is at fault: a repeat does not help.
+                if len(failed) < max(2, len(sent)):
+                    failed |= self._silent
+                    again = [call for call in sent if call.key in failed]
                     unasked = self._put(subject, again, ask) or unasked
+                silent = [
+                    (call, self._answers.get(call.key)) for call in sent if call.key in self._silent
+                ]
+                self._silent.clear()
+                if subject.durable:
+                    self._keeping.write(subject, [(call, said) for call, said in silent if said])
         self._keeping.kept.update([False] if unasked else [])
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
@@ -206,7 +216,6 @@ class Executor:
 
     @contextlib.contextmanager
     def _alone(self, subject: Subject) -> Iterator[None]:
-        """Prevent other workers from sending the same calls or spending the same money."""
         budget = self._budget
         with contextlib.ExitStack() as held:
             if budget is not None or subject.durable:
@@ -263,7 +272,6 @@ class Executor:
     def _put_batch(
         self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
     ) -> list[Call]:
-        """Send calls, and append to them those that follow and can join; returns those that cannot."""
         arrivals = (ask or self._ask)(subject, tuple(calls))
         further: list[Call] = []
         ends = False
@@ -278,7 +286,8 @@ class Executor:
                         return further
                 if then is None or ends:
                     continue
-                wanted = then([call.key for call, answer in answered if not has_failed(answer)])
+                there = [call.key for call, answer in answered if not has_failed(answer)]
+                wanted = then([key for key in there if key not in self._silent])
                 self._begin(subject, wanted)
                 if wanted and self._joins(subject, wanted, ask):
                     calls += wanted
@@ -313,8 +322,8 @@ class Executor:
         """Store answers on disk, then here; if the disk takes no more, here all the same: they are paid for."""
         answers: list[tuple[Call, Answer]] = []
         for call, answer in arrived:
-            if call.key in self._answers and answer.get("text") is not None:
-                answer.pop("error", None)  # empty or refused twice: this is what the model answers
+            if answer.get("text") is not None and answer.pop("error", ""):
+                self._silent.add(call.key)  # it stays so if a second attempt gets no other answer
             if tokens.is_thrifty(call, answer):
                 answer["usage"] = tokens.filled(subject, call, answer)
                 note = f"{subject.name!r} reports under 1% of a prompt's tokens, or none: such calls count as planned, or more"
@@ -323,14 +332,18 @@ class Executor:
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
                 answer = stamped
             answers.append((call, answer))
-        kept = [(call, answer) for call, answer in answers if "lost" not in answer]
+        kept = [
+            each for each in answers if "lost" not in each[1] and each[0].key not in self._silent
+        ]
         unkept = self._keeping.write(subject, kept) if subject.durable else ""
         for call, answer in answers:
             if "error" in answer:
                 self.failures.add(subject.name, answer, call)
             self._stopping.note(subject, answer)
+            if not has_failed(answer):
+                self.bill.give_up(call)
             fact = self.bill.note(subject, call, answer, "failed" if has_failed(answer) else "made")
-            if "lost" not in answer:
+            if "lost" not in answer and not ("error" in answer and call.key in self._silent):
                 self._answers[call.key] = answer
                 self._progress.add(answer, fact.usd)
             self.bill.spend(subject, call, answer)

@@ -103,7 +103,6 @@ class Dataset:
         object.__setattr__(self, "interactions", pd.DataFrame(columns))
 
     def _ranks(self, column: str) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
-        """A column's sorted ids, and the number of each row among them: rows are compared by number, never by text."""
         series = self.interactions[column]
         codes, uniques = pd.factorize(series)
         names = pd.Index(uniques).astype(str)

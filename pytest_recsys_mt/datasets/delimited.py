@@ -154,7 +154,6 @@ def _numbers_keep_ids(path: Path) -> bool:
 
 
 def _encoding(path: Path, layout: Layout) -> str:
-    """The encoding to read with: latin-1 accepts all bytes, so check for a UTF-8 copy."""
     with opened(path) as stream:
         start = stream.read(2)
         if start in (b"\xff\xfe", b"\xfe\xff"):
@@ -206,7 +205,6 @@ def _undecodable(path: Path, encoding: str) -> DataError:
 
 
 def _require_lines(path: Path) -> None:
-    """Check that a file consists of lines and unpacks to no more than it may, without storing any of it."""
     start, limit = 0, most(path)
     with opened(path) as stream:
         while chunk := stream.read(LINE):

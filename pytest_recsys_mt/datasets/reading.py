@@ -101,7 +101,6 @@ def interactions(
 
 
 def _tell_of_odd_ids(column: pd.Series[Any], told: Told) -> None:
-    """Tell of ids that are few of their kind, as of a row of totals, and of two that may mean the same."""
     if pd.api.types.is_numeric_dtype(column):
         return
     ids = pd.Series(column.unique()).astype(str)
@@ -243,7 +242,6 @@ def _day(seconds: int) -> str:
 def _checked(
     rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
 ) -> pd.DataFrame:
-    """The interactions without repeats, with categoricals of ids; `remedy` ends the error about the first repeat."""
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
         if not isinstance(frame[column].dtype, pd.CategoricalDtype):

@@ -85,7 +85,6 @@ class Split:
         return drawn if self.unit is None else self._one_of_each(self.unit, drawn)
 
     def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
-        """One user of each unit. Units are drawn anew, for the largest come first among users."""
         of = {user: self.dataset.users.get(user, {}).get(unit) for user in drawn}
         if not any(value is not None for value in of.values()):
             known = sorted({name for user in drawn for name in self.dataset.users.get(user, {})})

@@ -114,7 +114,6 @@ def _aspect_of(*sides: Side) -> Aspect | None:
 
 
 def _seen_in(side: Side) -> Aspect | None:
-    """What the requests of a side differ in from the users' own: a plain function does not say what it changes."""
     names = Request.__dataclass_fields__.keys() - {"seen"}  # which follows from the history
     changed: set[str] = set()
     reread = False
@@ -136,7 +135,6 @@ def _asking(runner: Runner) -> contextlib.AbstractContextManager[None]:
 
 
 def _may_ask(runner: Runner) -> bool:
-    """Whether calls may be sent: as the user says, else if they are felt nowhere but in this process."""
     most = runner.settings.controls
     return runner.at_hand if most is None else most > 0
 

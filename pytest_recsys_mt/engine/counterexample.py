@@ -263,7 +263,6 @@ class _Search:
 def _earlier(
     cases: Mapping[str, Case], shrunk: Mapping[str, Any]
 ) -> tuple[Case | None, Request | None]:
-    """The smallest request of an earlier run, as a part of what its user is asked now; records are untrusted."""
     with suppress(KeyError, TypeError):
         case = cases[shrunk["user"]]
         source, whole = shrunk["source"], case.request

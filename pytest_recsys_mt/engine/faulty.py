@@ -256,7 +256,6 @@ class Compared:
         }
 
     def _beyond_noise(self) -> list[float]:
-        """For each question asked twice: how much more two sound answers agree than a faulty and a sound one."""
         twice = [
             [both[number] for number in sorted(both)[:2]]
             for both in self._both.values()

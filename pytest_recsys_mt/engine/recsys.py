@@ -291,7 +291,8 @@ def _changed_by_salt(runner: Runner, source: Sequence[Asked]) -> float | None:
     except MissingAnswerError:
         return None
     before = {asked.user: asked.answers[0].items for asked in source}
-    changed = [before.get(asked.user) != asked.answers[0].items for asked in found]
+    both = [asked for asked in found if asked.user in before]
+    changed = [before[asked.user] != asked.answers[0].items for asked in both]
     return sum(changed) / len(changed) if changed else None
 
 

@@ -153,7 +153,7 @@ class Run:
         # The cache counts the replays of objects that are asked anew in each run, in its folder.
         replay = settings.mode == "replay"
         write = not replay or bool(settings.limits)
-        return AnswerCache(settings.cache, write=write, empty=replay)
+        return AnswerCache(settings.cache, write=write, empties="" if replay else self._name)
 
     @cached_property
     def plan(self) -> Plan:

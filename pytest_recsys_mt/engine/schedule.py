@@ -223,7 +223,6 @@ class Schedule:
         return calls
 
     def _taken(self, asked: int) -> list[Call]:
-        """The calls that are waited for, in a random order, so that a change during the run affects all alike."""
         return sorted(self._wanted.pop(asked, {}).values(), key=lambda call: call.key)
 
     def _arrived(self, keys: Sequence[str]) -> None:
@@ -272,7 +271,6 @@ class Schedule:
                 self._wanted[id(wanted.subject)][call.key] = call
 
     def _lacks(self, subject: Subject | None, calls: Sequence[Call]) -> bool:
-        """Park the body that runs until its answers are there; returns whether it was parked, or is to ask itself."""
         body = self._running
         if body is not None and body.runs_now:
             holds = body.holds

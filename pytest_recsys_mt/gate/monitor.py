@@ -258,7 +258,6 @@ def _growth(
     lost: Sequence[str],
     past: Mapping[str, Sequence[tuple[float, float]]] | None,
 ) -> Floats:
-    """The gain of a night's bets: on the values of users, or on their change if there is a past."""
     promise, margin = series.terms["promise"], series.terms["margin"]
     low, high = night.reach
     values = np.clip([night.values[user] for user in users], low, high)

@@ -227,7 +227,6 @@ def _without_reasons(sentence: str) -> str:
 
 
 def _announces(clause: str, mention: re.Match[str]) -> bool | None:
-    """Whether a clause announces its option; False if it names it with no such word; None if it says more."""
     safe, announce = groups()["safe"], groups()["announce"]
     before, after = clause[: mention.start()], clause[mention.end() :]
     after = _ONE.sub(" ", after)
@@ -246,7 +245,6 @@ def _announces(clause: str, mention: re.Match[str]) -> bool | None:
 
 
 def _is_mark(before: str, after: str) -> bool:
-    """Whether a number or a letter is a mark, and counts nothing: "one of the 3", "3 answers"."""
     if not _COUNTED.isdisjoint(words_of(after)[:1]):
         return False
     counts = not _NUMBER_OF.isdisjoint(words_of(before)[-1:])

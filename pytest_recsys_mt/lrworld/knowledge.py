@@ -125,7 +125,6 @@ def knowledge_questions(
 
 
 def _popularities(histories: Histories, alike: Mapping[str, Ints]) -> Callable[[int], Ints]:
-    """How popular values are with all but the asked user, whose items would tell what is right."""
     values = np.full(len(histories.items), len(alike))
     for number, columns in enumerate(alike.values()):
         values[columns] = number

@@ -116,7 +116,6 @@ def _address(item: pytest.Item, settings: Settings) -> Sequence[str]:
 
 
 def _module(package: str, path: Path) -> str:
-    """The module name under which ``--pyargs`` finds a file that it found by a package name."""
     try:
         found = importlib.util.find_spec(package)
     except (ImportError, ValueError):

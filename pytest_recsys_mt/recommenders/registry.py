@@ -25,7 +25,6 @@ _CLASS_OR_KEY = re.compile(r'(?m)^class (\w+)|^    key: ClassVar\[str\] = "(\w+)
 
 
 def _declared(package: str) -> Mapping[str, str]:
-    """Module and class of each recommender by its `key`, read from files: importing them would need PyTorch."""
     found, kind = {}, ""
     for path in sorted((Path(__file__).parents[1] / package.replace(".", "/")).glob("*.py")):
         for begun, key in _CLASS_OR_KEY.findall(path.read_text(encoding="utf-8")):

@@ -105,6 +105,39 @@ def test_who_answers_nothing_twice_is_unread_and_in_a_replay_as_in_the_run(
     assert again["results"] == [row]
 
 
+@pytest.mark.parametrize(
+    "later", [Reply({"error": {"message": "down"}}, 500), None], ids=["a failure", "a list"]
+)
+def test_what_is_empty_at_first_is_the_answer_unless_another_comes(
+    faulty: FaultServer, pytester: pytest.Pytester, later: Reply | None
+) -> None:
+    asked: dict[str, str] = {}
+
+    def answer(payload: dict[str, Any]) -> Reply:
+        text = payload["messages"][-1]["content"]
+        user = re.search(r"\buser (\S+) likes", text, re.IGNORECASE)
+        assert user is not None
+        name, question = user[1].casefold(), f"{payload['seed']} {text}"
+        is_new = question not in asked
+        asked.setdefault(question, name)
+        if name != next(iter(asked.values())):
+            return first_candidates(payload)
+        return Reply(completion(None)) if is_new else later or first_candidates(payload)
+
+    faulty.answer = answer
+    _, record = run(pytester)
+    (row,) = record["results"]
+    calls = record["calls"]
+    assert (row["errors"], calls["failed"]) == (0, 0)
+    assert calls["failed_at_first"] > 0
+    assert ("nothing could be read" in row["reason"]) is (later is not None)
+    asked.clear()
+    _, limited = run(
+        pytester, "openai:tiny?max_wait=0", "--recsys-cache=other", "--recsys-max-calls=8"
+    )
+    assert limited["calls"]["failed"] == 0
+
+
 def test_faults_within_the_limit_leave_the_verdict_to_the_others(
     faulty: FaultServer, pytester: pytest.Pytester
 ) -> None:

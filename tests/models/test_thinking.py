@@ -272,7 +272,7 @@ def test_the_responses_api_is_held_to_a_schema_sees_images_and_refuses(at: Open)
         {"type": "input_text", "text": "What is it?"},
     ]
     refused = ask("gpt-5?api=responses", Prompt((Message("user", "Please refuse."),)))[0]
-    assert (refused.text, refused.error) == ("I won't.", "refused: I won't.")
+    assert (refused.text, refused.error) == ("", "refused: I won't.")
     assert refused.usage is not None
 
 

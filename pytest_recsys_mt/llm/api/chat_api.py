@@ -92,7 +92,7 @@ def read(body: bytes) -> Completion:
     if len(choices) > 1:
         text, error = None, f"the answer has {len(choices)} choices, and one was asked for"
     elif refusal := _text(message.get("refusal")):
-        text, error = refusal, f"refused: {refusal}"
+        text, error = "", f"refused: {refusal}"
     elif len(called) > 1:
         text, error = None, f"the model called {len(called)} tools, and one answer was asked for"
     elif called:

@@ -122,7 +122,6 @@ def _is_one_list(pieces: Sequence[Piece]) -> bool:
 
 
 def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int | None]:
-    """For each piece between the first and the last entry of a numbered list, where that list begins."""
     runs: list[int | None] = [None] * len(pieces)
     begun, last, step = None, -1, 0
     for at, piece in enumerate(pieces):

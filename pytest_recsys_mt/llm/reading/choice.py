@@ -114,7 +114,6 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
 
 
 def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:
-    """Whether a list that is not among the best has as many entries as was asked for, and says something else."""
     role, items = read[at].block.role, read[at].items
     if at in best or role in ("avoid", "draft", "history", "candidates") or read[at].begins:
         return False

@@ -237,7 +237,6 @@ def _measures(value: dict[Any, Any]) -> bool:
 
 
 def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
-    """Items with a number each: their ranks if these are 1 to n in order or the name says so, else their scores."""
     numbers, role = list(value.values()), role_of(name)
     if all(isinstance(number, int) and 1800 < number < 2100 for number in numbers):
         yield from (replace(_entry(key, name, group), year=year) for key, year in value.items())

@@ -187,7 +187,6 @@ def _separator(line: str) -> str:
 
 
 def _named(tag: re.Match[str]) -> str:
-    """A mark in the place of a tag that names a part of the answer; nothing for any other."""
     name = tag[0].strip("</> ").split(" ")[0]
     if name.casefold() in _OF_ENTRIES or not role_of(name):
         return ""

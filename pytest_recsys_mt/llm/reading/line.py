@@ -148,7 +148,6 @@ def _digits(marker: str) -> int | None:
 
 
 def _number(line: str) -> re.Match[str] | None:
-    """The list marker with a number; ``3:10 to Yuma`` and ``1.5`` do not begin with one."""
     number = _NUMBER.match(line)
     if number is None:
         return None

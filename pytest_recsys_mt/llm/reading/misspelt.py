@@ -92,7 +92,6 @@ class NearWords:
 
 
 def _parts(word: str, length: int) -> Iterator[tuple[int, str, str]]:
-    """Under which parts a word is looked up, as one that has, or misspells one of, `length` letters."""
     cut = length // 2
     yield length, word[:cut], word[-1]
     yield length, word[0], word[cut - length :]

@@ -151,7 +151,6 @@ def _why_nothing(entries: Sequence[Entry]) -> str:
 
 
 def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:
-    """What reads a block, with anything beside its titles if only then they are candidates; as `_read_block`."""
     strictly = _read_block(reader(loose=False), block)
     if strictly is None or not strictly.names_none:
         return strictly

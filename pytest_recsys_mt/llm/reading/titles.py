@@ -170,7 +170,6 @@ class Scope:
         return None if year is None else self._of_main_title(text, year)
 
     def _of_main_title(self, text: str, year: int) -> Item | None:
-        """The only item of that year with a subtitle that the text lacks, or the reverse."""
         near = [group for group in self._groups if group.closed]
         main, colon, _ = text.partition(":")
         main = main.removesuffix(" or")  # "Dr. Strangelove or: How I Learned"

@@ -65,7 +65,6 @@ def plots_of(cards: Sequence[Card]) -> list[Plot]:
 def _guarded(
     draw: Callable[[str, Sequence[Card]], Plot], title: str, cards: Sequence[Card]
 ) -> Plot:
-    """A drawing, or why there is none: an error in a suite must not lose the report."""
     try:
         return draw(title, cards)
     except (KeyError, TypeError, ValueError, IndexError) as error:

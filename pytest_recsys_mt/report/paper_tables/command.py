@@ -199,13 +199,19 @@ def filled(table: Table, rows: Sequence[Row]) -> Filled:
                 silent = [(row, _unread(row)) for row in used]
                 values[name] = cells
                 # Figures beside a verdict on nobody are of others.
-                users[name] = {row["users"] + lost for row, lost in silent} - {0}
+                users[name] = {_asked(row, lost) for row, lost in silent} - {0}
                 unread[name] = {lost for _, lost in silent} - {0}
                 for column, (told, _) in why.items():
                     lacking.setdefault(told, {}).setdefault(column, []).append(name)
             else:
                 missing |= dict.fromkeys(told for told, _ in why.values())
     return Filled(table, values, users, unread, lacking, missing)
+
+
+def _asked(row: Row, lost: int) -> int:
+    """Users; a row of questions counts the unread ones among them."""
+    answers = (row["details"].get("unreadable") or {}).get("of", row["users"] + lost)
+    return int(min(row["users"] + lost, answers))
 
 
 def _unread(row: Row) -> int:

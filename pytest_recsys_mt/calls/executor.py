@@ -332,8 +332,11 @@ class Executor:
                 stamped: Answer = {**answer, "run": self._run, "asked": self._asked[call.key]}
                 answer = stamped
             answers.append((call, answer))
+        # What is empty at first is not for other workers yet.
         kept = [
-            each for each in answers if "lost" not in each[1] and each[0].key not in self._silent
+            (call, answer)
+            for call, answer in answers
+            if "lost" not in answer and (call.key in self._answers or call.key not in self._silent)
         ]
         unkept = self._keeping.write(subject, kept) if subject.durable else ""
         for call, answer in answers:

@@ -167,13 +167,16 @@ def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
     from pytest_recsys_mt.calls.cache import AnswerCache, row_of
 
     file, cache = tmp_path / "answers.jsonl", tmp_path / "cache"
-    key = key_of(call(1))
+    key, stamped = key_of(call(1)), {**empty, "run": "run"}
     file.write_text(json.dumps({"key": key, **row_of(call(1), empty)}))
     assert run("cache", "import", file, "--cache", cache) == 0
     assert AnswerCache(cache, write=False).get(key) == empty, "for a replay"
-    assert AnswerCache(cache, write=False, empties="another run").get(key) is None, (
-        "any other run asks again"
-    )
+    for run_of, kept in (("another run", False), ("run", True)):
+        own = AnswerCache(tmp_path / run_of)
+        own.put(key, call(1), stamped)
+        own.close()
+        found = AnswerCache(tmp_path / run_of, write=False, empties=run_of).get(key)
+        assert (found is not None) is kept, "workers have it, any other run asks again"
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "9" * 5000])

@@ -272,13 +272,18 @@ def of(record: Path, **changes: Any) -> dict[str, Any]:
     return whole
 
 
+def page(whole: dict[str, Any], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Table 2 of a record."""
+    path = folder / "changed.json"
+    path.write_text(json.dumps(whole))
+    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
+    return capsys.readouterr().out
+
+
 def test_what_an_error_left_is_no_value(
     record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "error.json"
-    path.write_text(json.dumps(of(record, status="error", reason="down (9): 11.2% failed")))
-    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
-    told = capsys.readouterr().out
+    told = page(of(record, status="error", reason="down (9): 11.2% failed"), tmp_path, capsys)
     assert "| itemknn | – | – | – | – |" in told
     assert "unmatched of itemknn): down (9): 11.2% failed." in told
 
@@ -290,13 +295,13 @@ def test_unread_answers_are_counted_beside_the_users(
     for row in whole["results"]:
         if row["model"] == "itemknn":
             row["users"] -= 3
-            row["details"]["unreadable"] = {"users": {"1": 0, "2": 0, "3": 5}}
-    path = tmp_path / "unread.json"
-    path.write_text(json.dumps(whole))
-    assert main(["paper", "popularity", str(path), "--table=2"]) == 0
-    told = capsys.readouterr().out
+            row["details"]["unreadable"] = {"users": {"1": 0, "2": 0, "3": 5}, "of": 80}
+    told = page(whole, tmp_path, capsys)
     assert "Users: 80." in told
     assert "Of these with an answer that could not be read: 3; it recommends nothing" in told
+    for row in whole["results"]:
+        row["users"] = 80  # a row of questions has the unread ones among them
+    assert "Users: 80." in page(whole, tmp_path, capsys)
 
 
 def test_a_file_of_questions_is_asked_whole_whatever_users_and_seed_say(

@@ -115,7 +115,9 @@ def _beside(documents: Documents) -> str:
     first = documents[0][1]
     users = options_of(first).get("--recsys-users")
     told = f"--recsys-data={first['data']} --recsys-seed={first['seed']}"
-    return one_line(f"Records of one table are of one {told} --recsys-users={users}.")
+    return one_line(
+        f"Another record stands beside these with {told} --recsys-users={users}, else alone."
+    )
 
 
 def _partial(documents: Documents) -> list[str]:

@@ -141,7 +141,7 @@ def verdict(effects: Floats, groups: Sequence[np.ndarray]) -> Verdict:
 
     def see(users: int) -> Seen:
         sample = Sample(ASKED[:users])
-        return Seen(
+        return Seen.of(
             Effects(np.arange(users), effects[:users], (LOW, HIGH)),
             sample,
             sample.asked,

@@ -24,7 +24,7 @@ from numpy.random import Generator
 
 from benchmarks.calibration import SURE, bound
 from benchmarks.tables import table
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
 from pytest_recsys_mt.arena import (
     Arena,
     Bench,
@@ -89,7 +89,7 @@ class Drawn:
         return Pairs(
             tuple(one for one, _ in answered),
             tuple(other for _, other in answered),
-            broken={"HTTP 500": failed} if failed else {},
+            lost=tuple(Lost(one.user, "failed", "HTTP 500", one) for one in failed),
             order=tuple(one.user for one, _ in sides),
             ends=self._ends,
         )

@@ -63,7 +63,9 @@ def accuracy_gap(
         missed[name in rare] += chosen is None
     if not all(groups.values()):
         reason = "all questions are about items of one popularity group"
-        found = replace(found, status="not-applicable", reason=reason, users=0, errors=0)
+        found = replace(
+            found, status="not-applicable", reason=reason, users=0, errors=0, account={}
+        )
         return context.report(found)
     popular, unpopular = (
         Rate(sum(groups[key]), len(groups[key]) - missed[key], missed[key]) for key in (False, True)

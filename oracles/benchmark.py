@@ -6,14 +6,15 @@ The value is needed whatever the verdict, so all users are asked.
 import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
-from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.difference import Unscored, scored
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects
+from pytest_recsys_mt.oracles.judging.difference import Unanswered, Unscored, scored
+from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
@@ -40,8 +41,9 @@ def at_least(
 
     Returns:
         A verdict with `metric`, `value`, `interval` and `threshold`: ``holds`` if the lower bound of
-        the mean reaches the threshold, ``violated`` if the upper bound is below it. Users whose
-        answers have no such score are not applicable. If an aggregate is undefined, no user is applicable.
+        the mean reaches the threshold, ``violated`` if the upper bound is below it. A user whose answers have no
+        such score (None) counts at both ends of its span. A user for whom the score raises `NotApplicable` is left
+        out, and the verdict says how many and why. If an aggregate is undefined, no user is applicable.
     """
     return _judge("at_least", answers, score, "at least", threshold, slices)
 
@@ -127,17 +129,17 @@ def scores_of(answers: Answers, score: Score) -> tuple[Sample, Effects]:
 
 
 def score_values(sample: Sample, context: Context, score: Score) -> Effects:
-    """The mean score of each user's answers; users whose answers have no such score are not applicable."""
+    """The mean score of each user's answers; a user whose answers have none counts at both ends of its span."""
     left_out = 0
 
     def mean(asked: Asked) -> float:
         nonlocal left_out
         if not score.silent and not any(a.items or a.entries for a in asked.answers):
-            raise Unscored(NO_ANSWER)
+            raise Unanswered(NO_ANSWER)
         value, missing = mean_score(asked, context, score)
         left_out += missing
         if value is None:
-            raise NotApplicable(f"the answer has no {score.name}")
+            raise Unscored(f"the answer has no {score.name}")
         return value
 
     effects, _ = scored(mean, sample.asked)

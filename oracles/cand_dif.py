@@ -107,10 +107,8 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
     value = cand_dif(after, before)
     if value is None or not math.isfinite(value):
         reason = f"an accuracy of 1 cannot be compared ({note})"
-        undefined = {**effects.not_applicable, reason: len(rows)}
-        return dataclasses.replace(
-            effects, rows=rows[:0], effect=random[:0], not_applicable=undefined
-        )
+        left_out = {**effects.left_out, reason: rows.tolist()}
+        return dataclasses.replace(effects, rows=rows[:0], effect=random[:0], left_out=left_out)
     of_others = [cand_dif(*means) for means in zip(_others(first), _others(random), strict=True)]
     finite = [other for other in of_others if other is not None and math.isfinite(other)]
     whole = len(finite) == len(rows)

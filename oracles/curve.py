@@ -38,11 +38,12 @@ def curve(
         sample, values = scores_of(answers, named)
         if too_many_unread(sample, context) or not len(values.rows):
             continue
+        seen = Seen.of(values, sample, sample.asked, ())
         # The sample has a fixed size: a curve never causes further users to be asked.
         mean = (
-            Rate(int(values.effect.sum()), len(values.effect), len(sample.unread))
+            Rate(int(values.effect.sum()), len(values.effect), seen.account.missing)
             if values.reach == (0, 1) and np.isin(values.effect, (0, 1)).all()
-            else Seen.of(values, sample, sample.asked, ()).effects.of_all
+            else seen.effects.of_all
         )
         # As published: an answer of which nothing could be read recommends nothing. The bounds have more.
         whole = score_values(sample.whole(), context, named).effect if sample.unread else None

@@ -4,7 +4,7 @@ import dataclasses
 from functools import partial
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
@@ -14,6 +14,7 @@ from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differe
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
+from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
 from pytest_recsys_mt.verdict import Verdict
 from pytest_recsys_mt.wording import spoken
@@ -115,12 +116,24 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
 
     def difference(source: Asked, followup: Asked, context: Context) -> float:
         nonlocal left_out
-        before, missing_before = mean_score(source, context, score)
-        after, missing_after = mean_score(followup, context, score)
+        (before, missing_before), (after, missing_after) = of_both(source, followup, context)
         left_out += missing_before + missing_after
         if before is None or after is None:
-            raise Unscored(f"no recommended item has a {score.name}")
+            raise Unscored(f"an answer has no {score.name}")
         return sign * (after - before)
+
+    def of_both(source: Asked, followup: Asked, context: Context) -> list[Scored]:
+        found, reasons = [], []
+        for side in (source, followup):
+            try:
+                found.append(mean_score(side, context, score))
+            except NotApplicable as reason:
+                reasons.append(str(reason))
+        if len(reasons) == 1:  # which answer it is must not decide who counts
+            raise Unscored(f"{score.name} is defined for one of the two answers only: {reasons[0]}")
+        if reasons:
+            raise NotApplicable(reasons[0])
+        return found
 
     low, high = span_of(score, pairs, context)
     effects = paired_differences(pairs, context, difference, high - low)

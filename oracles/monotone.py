@@ -131,10 +131,7 @@ def _p_of_some(steps: Sequence[Verdict]) -> float | None:
     if (
         len(p_values) < len(steps)
         or apart
-        or any(
-            step.joint or step.errors or step.slices or "unreadable" in step.details
-            for step in steps
-        )
+        or any(step.joint or step.slices or step.account.get("both_ends") for step in steps)
     ):
         return min(1.0, len(steps) * min(p_values)) if p_values else None
     gains, worst = [], []
@@ -158,7 +155,7 @@ def _in_short(step: Verdict) -> str:
         return f"{step.status} ({step.reason})"
     low, high = step.interval
     gain, least, most = (0.0 - bound for bound in (step.estimate, high, low))
-    failed = f" ({step.reason})" if step.errors or "unreadable" in step.details else ""
+    failed = f" ({step.reason})" if step.account.get("both_ends") else ""
     return (
         f"{step.status}, gains {gain:.4f} [{least:.4f}, {most:.4f}] of {step.users} users{failed}"
     )

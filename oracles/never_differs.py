@@ -11,6 +11,7 @@ from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_h
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.judge import reported, with_vacuity
 from pytest_recsys_mt.oracles.judging.ladder import (
+    missing_in_words,
     too_many_unread,
     unread_counts,
     unreadable,
@@ -70,20 +71,14 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     if status == "holds" and holes > MOST_HOLES:
         status, reason = "inconclusive", mostly_holes(holes)
     unasked = {} if status == "violated" else pairs.unasked
-    unread = len(pairs.unread)
-    if status == "holds" and unread:
-        status, reason = "inconclusive", unread_counts(unread, unread + users)
+    account = seen.account
+    if status == "holds" and account.missing:
+        status, reason = "inconclusive", ""
     told = too_many_unread(pairs, source.context)
-    found = without_verdict(
-        users,
-        seen.errors,
-        unasked,
-        seen.not_applicable,
-        source.context,
-        unread=told,
-        everybody=True,
-    )
+    found = without_verdict(account, unasked, source.context, unread=told, everybody=True)
     status, reason = found or (status, reason)
+    if found is None:
+        reason = "; ".join(filter(None, (reason, *missing_in_words(account))))
     return Verdict(
         status,
         "never_differs",
@@ -93,8 +88,9 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         measures="share of users whose answer differs",
         p_value={"violated": 0.0, "holds": 1.0}.get(status),
         users=users,
-        not_applicable=seen.not_applicable.total(),
-        errors=seen.errors.total(),
+        not_applicable=account.without_number,
+        errors=account.errors.total(),
+        account=account.plain,
         reason=reason,
         details=unreadable(pairs, {}),
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),

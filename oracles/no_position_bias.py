@@ -136,7 +136,9 @@ def _tested(verdict: Verdict, p_value: float, told: str, alpha: float, margin: f
     tested = dataclasses.replace(verdict, p_value=p_value)
     if verdict.status == "holds":
         return tested
-    reasons = [f"failed: {verdict.errors} users", told] if verdict.errors else [told]
+    if verdict.account.get("both_ends"):
+        return verdict  # what those users would add is unknown
+    reasons = [told]
     biased = p_value <= alpha and abs(verdict.estimate or 0) > margin
     if not biased:
         unclear = (

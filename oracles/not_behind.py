@@ -9,11 +9,11 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.curve import curve
-from pytest_recsys_mt.oracles.judging.ladder import unread_counts
+from pytest_recsys_mt.oracles.judging.ladder import BOTH_ENDS
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
-from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
+from pytest_recsys_mt.oracles.user_scores import account_of, incomplete, user_scores
 from pytest_recsys_mt.verdict import Status, Verdict
 
 __all__ = ["ahead_when_cold", "not_behind"]
@@ -76,8 +76,8 @@ def not_behind(
         f"is allowed; means of {len(ours)} and "
         f"{len(other)} fits, two-sided p={found.p_value:.2g}"
     )
-    if unread := len(both[0]) - len(mine):
-        told += f"; {unread_counts(unread, len(both[0]))}"
+    if missing := len(both[0]) - len(mine):
+        told += f"; {missing} of {len(both[0])} users got no answer or no score on a side; each {BOTH_ENDS}"
     return ours[0].context.report(
         Verdict(
             status,
@@ -85,6 +85,7 @@ def not_behind(
             metric=named.name,
             value=float(mine.mean()),
             users=found.users,
+            account=account_of(sides, named, len(mine)).plain,
             approximate=True,
             reason=told,
             details={"figures": figures},
@@ -138,6 +139,7 @@ def ahead_when_cold(
             status,
             oracle,
             users=len(mine),
+            account=account_of(sides, named, len(mine)).plain,
             reason=f"overtaken {at}, 95 % interval {interval}",
             details={
                 "curve": {"x": "items of the history", "y": named.name, "points": lines["ours"]}

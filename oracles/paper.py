@@ -19,17 +19,19 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import (
-    NO_ANSWER,
     Effects,
     agreement_of,
     encode,
     filled,
+    others,
     places_of,
+    under,
 )
-from pytest_recsys_mt.oracles.judging.ladder import counted, unread_counts, unreadable
+from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, unreadable
 from pytest_recsys_mt.oracles.judging.together import of_everybody
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
@@ -80,11 +82,15 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     pairs = source.pair(followup)
     effects, runs = _run_effects(pairs, context, function)
     relation = followup.label or source.label
-    seen = Seen(effects, pairs, pairs.source, pairs.followup)
+    seen = Seen.of(effects, pairs, pairs.source, pairs.followup)
+    # The published test knows no bounds: it is made of the users with all runs, and the text says who is missing.
+    seen = dataclasses.replace(seen, effects=effects)
     scored = [pairs.source[row].user for row in effects.rows]
     lost = [user for user in pairs.order if user in pairs.unread_users]
-    told = unreadable(pairs, dict(zip(lost, places_of({*lost}, scored, pairs.order), strict=True)))
-    judged = annotate(verdict_of(claim, relation, seen, context), **told)
+    details = unreadable(
+        pairs, dict(zip(lost, places_of({*lost}, scored, pairs.order), strict=True))
+    )
+    judged = annotate(verdict_of(claim, relation, seen, context), **details)
     verdict = of_everybody(judged, context)
     if verdict is not judged:
         return context.report(verdict)
@@ -96,29 +102,37 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
     )
     rejected = p < context.alpha and verdict.estimate > 0
-    unread = len(pairs.unread)
-    if rejected and unread:
-        rejected = effects.mean.beside(unread, len(effects.rows)).test()[1] < context.alpha
+    missing = seen.account.missing
+    if rejected and missing:
+        rejected = effects.mean.beside(missing, len(effects.rows)).test()[1] < context.alpha
     if p >= context.alpha:
         shown = "no difference was shown, which does not show equality"
     elif verdict.estimate > 0 and not rejected:
-        shown = "the runs differ, but the users whose answers could not be read may make up for it"
+        shown = "the runs differ, but the users without an answer may make up for it"
     elif verdict.estimate > 0:
         shown = "the runs differ: with the change they agree less"
     else:
         shown = "the runs differ, but with the change they agree more, which breaks no promise"
-    left_out = f"; failed and left out: {counted(seen.failed)}" if seen.failed else ""
-    left_out += f"; {unread_counts(unread, unread + len(effects.rows))}" if unread else ""
+    told = "; ".join(missing_in_words(seen.account))
     return context.report(
         dataclasses.replace(
             verdict,
-            status="violated" if rejected else "inconclusive" if unread else "holds",
+            status="violated" if rejected else "inconclusive" if missing else "holds",
             p_value=p,
             details={**verdict.details, "t": t, "p": p},
             # The test is two-sided: it allows no side, and equal runs would give 0.
             allowed=None,
             approximate=True,
-            reason=f"the paper's unpaired two-sided t-test of {counted_runs}: t={t:.2f}; {shown}{left_out}",
+            reason="; ".join(
+                filter(
+                    None,
+                    (
+                        f"the paper's unpaired two-sided t-test of {counted_runs}: t={t:.2f}",
+                        shown,
+                        told,
+                    ),
+                )
+            ),
         )
     )
 
@@ -202,8 +216,7 @@ def _run_effects(
         rows=rows,
         effect=np.zeros(len(rows)),
         reach=(-1.0, 1.0),
-        errors={reason: len(users) for reason, users in pairs.broken.items()}
-        | ({NO_ANSWER: silent} if (silent := len(pairs.source) - len(rows)) else {}),
+        failed=under(NO_ANSWER, others(len(pairs.source), rows)),
     )
     if not len(rows):
         return effects, ()

@@ -4,7 +4,7 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
-from pytest_recsys_mt.oracles.user_scores import incomplete, user_scores
+from pytest_recsys_mt.oracles.user_scores import account_of, incomplete, user_scores
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -51,6 +51,7 @@ def representative(
             "holds" if p_value >= level else "violated",
             oracle,
             users=len(few),
+            account=account_of([sample], score, len(few)).plain,
             reason=f"Kolmogorov-Smirnov distance {statistic:.4f} of {len(few)} from "
             f"{len(all_of_them)} users, p={p_value:.3g}, rejected below {level:g}",
             details={

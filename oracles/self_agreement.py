@@ -5,15 +5,16 @@ from functools import partial
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.benchmark import valued
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import (
-    NO_ANSWER,
     ONE_REPLICATE,
     Effects,
     agreement_within,
-    counted,
     encode,
     filled,
+    others,
+    under,
     unsure,
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
@@ -74,13 +75,15 @@ def _agreements(sample: Sample, context: Context, similarity: Similarity, named:
     agreement = agreement_within(source, similarity)
     alone = encoded.source.shape[1] == 1
     certain = alone and context.deterministic
+    failed = under(NO_ANSWER, others(len(sample.asked), rows))
+    missing = bool(sample.unread or sample.lost or failed)
     return Effects(
         rows=rows,
         effect=agreement,
         reach=(0.0, 1.0),
-        mean=Certain(1.0) if certain and len(rows) and not sample.unread else None,
+        mean=Certain(1.0) if certain and len(rows) and not missing else None,
         agreement=agreement,
-        errors=counted(NO_ANSWER, len(sample.asked) - len(rows)),
+        failed=failed,
         obstacle=ONE_REPLICATE if alone and not certain else "",
         unsure=unsure(agreement, encoded.source.shape[1:2], context),
         holes=encoded.holes,

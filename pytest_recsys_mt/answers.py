@@ -6,11 +6,12 @@ Oracles see only plain data (requests, recommendations, the declared error rates
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
@@ -109,41 +110,90 @@ class Context:
 Span = Callable[["Asked", Context], tuple[float, float]]
 """Returns the smallest and the largest possible value of a number for a user."""
 
+Drawn = Literal["users", "candidates", "held-out items", "changes"]
+"""What a run drew at random. A mean is known exactly only if nothing was drawn for it."""
+
 
 @dataclass(frozen=True)
-class Sample:
+class Lost:
+    """A user who was asked and got no answer.
+
+    Nobody knows what these users would have been told. So each counts at both ends of what is possible, and is never
+    left out.
+
+    Attributes:
+        user: Id of the user.
+        why: ``failed`` if a call failed, ``refused`` if the recommender raised `NotApplicable` for this user although it
+            answered others.
+        reason: The error, or the reason of the refusal.
+        source: The answered original request, if only the follow-up is missing; None otherwise.
+    """
+
+    user: str
+    why: Literal["failed", "refused"]
+    reason: str
+    source: Asked | None = None
+
+
+class _Tally:
+    """What `Sample` and `Pairs` count in the same way."""
+
+    lost: tuple[Lost, ...]
+    not_applicable: Mapping[str, int]
+    order: tuple[str, ...]
+    sampled: int | None
+
+    @property
+    def errors(self) -> Counter[str]:
+        """Why users got no answer, with their number."""
+        return Counter(lost.reason for lost in self.lost)
+
+    @property
+    def drawn_users(self) -> int:
+        """How many users were drawn for the run, asked or not."""
+        known = len(self.order) + sum(self.not_applicable.values())
+        return known if self.sampled is None else self.sampled
+
+
+@dataclass(frozen=True)
+class Sample(_Tally):
     """The answers of one side.
 
     Attributes:
         asked: Users whose answers all could be read, in the order they were sampled.
         not_applicable: Why users could not be asked, with their number; covers all users.
-        errors: Why users' calls failed, with their number.
+        lost: Users who were asked and got no answer.
         unasked: Why users were not asked although they could have been, with their number.
         unread: Users with an answer of which nothing could be read. What they were told is unknown, so they
             count against every claim, and are never left out.
         order: All users asked, in the order drawn, whatever the result; by default those with answers.
         ends: Returns the ends of a span over all users of the data, asked or not; None if those asked are all.
-        complete: Whether all users of the data were asked who can be.
+        drawn: What was drawn at random to ask these users: nothing if all users of the data were asked who
+            can be, and neither their candidates nor the changes of their requests were drawn.
+        sampled: How many users were drawn for the run, asked or not; None if those known here are all.
     """
 
     asked: tuple[Asked, ...]
     not_applicable: Mapping[str, int] = field(default_factory=dict)
-    errors: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[Lost, ...] = ()
     unasked: Mapping[str, int] = field(default_factory=dict)
     unread: tuple[Asked, ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     ends: Callable[[Span], tuple[float, float]] | None = field(
         default=None, kw_only=True, compare=False
     )
-    complete: bool = field(default=False, kw_only=True)
+    drawn: frozenset[Drawn] = field(default=frozenset({"users"}), kw_only=True)
+    sampled: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.order:
-            object.__setattr__(self, "order", tuple(asked.user for asked in self.asked))
+            answered = [asked.user for asked in (*self.asked, *self.unread)]
+            lost = [each.user for each in self.lost]
+            object.__setattr__(self, "order", (*answered, *lost))
 
     @property
     def everyone(self) -> tuple[Asked, ...]:
-        """All users asked, whatever the result."""
+        """All users with an answer, whether it could be read or not."""
         return (*self.asked, *self.unread)
 
     @property
@@ -176,7 +226,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(_Tally):
     """The answers of both sides for the users that have both.
 
     ``source[i]`` and ``followup[i]`` are of one user.
@@ -185,13 +235,10 @@ class Pairs:
         source: Answers to the original requests, of users whose answers all could be read.
         followup: Answers to the transformed ones.
         not_applicable: Why other users could not be asked, with their number.
-        errors: Why other users' calls failed, with their number; not those of `broken`.
+        lost: Other users who were asked and got no answer on at least one side.
         unasked: Why other users were not asked although they could have been, with their number.
-        broken: Source answers of users whose follow-up kept failing, by the reason.
         unread: Both sides of users with an answer of which nothing could be read, as in `Sample`.
-        order: All users asked, in the order drawn, whatever the result; by default those with answers.
-        ends: As in `Sample`, over both sides.
-        complete: As in `Sample`.
+        order, ends, drawn, sampled: As in `Sample`, over both sides.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
         refits: Whether each answer of a user is from another fit, which all users share: then users
@@ -201,21 +248,23 @@ class Pairs:
     source: tuple[Asked, ...]
     followup: tuple[Asked, ...]
     not_applicable: Mapping[str, int] = field(default_factory=dict)
-    errors: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[Lost, ...] = ()
     unasked: Mapping[str, int] = field(default_factory=dict)
-    broken: Mapping[str, Sequence[Asked]] = field(default_factory=dict, kw_only=True)
     unread: tuple[tuple[Asked, Asked], ...] = field(default=(), kw_only=True)
     order: tuple[str, ...] = field(default=(), kw_only=True)
     ends: Callable[[Span], tuple[float, float]] | None = field(
         default=None, kw_only=True, compare=False
     )
-    complete: bool = field(default=False, kw_only=True)
+    drawn: frozenset[Drawn] = field(default=frozenset({"users"}), kw_only=True)
+    sampled: int | None = field(default=None, kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
     refits: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.order:
-            object.__setattr__(self, "order", tuple(asked.user for asked in self.source))
+            answered = [asked.user for asked in self.source] + list(self.unread_users)
+            lost = [each.user for each in self.lost]
+            object.__setattr__(self, "order", (*answered, *lost))
 
     @property
     def unread_users(self) -> tuple[str, ...]:
@@ -242,9 +291,10 @@ class Pairs:
 
     @property
     def everyone(self) -> tuple[Asked, ...]:
-        """Both sides of all users asked, whatever the result."""
-        broken = chain.from_iterable(self.broken.values())
-        return (*self.source, *self.followup, *chain.from_iterable(self.unread), *broken)
+        """Both sides of all users, as far as they were answered."""
+        unread = chain.from_iterable(self.unread)
+        broken = [lost.source for lost in self.lost if lost.source is not None]
+        return (*self.source, *self.followup, *unread, *broken)
 
 
 @dataclass(frozen=True)

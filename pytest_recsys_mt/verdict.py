@@ -95,7 +95,8 @@ class Verdict:
         p_value: That of the hypothesis that the promise holds.
         users: Users scored.
         not_applicable: Users the transformation could not serve.
-        errors: Users whose calls failed.
+        errors: Users who got no answer: a call failed, or the recommender refused them although it answers others.
+        account: What became of every drawn user, in numbers; see `oracles.judging.account.Account`. The parts add up.
         looks: In how many steps users were asked before the result was clear.
         reason: In words, what the numbers do not say: why inconclusive, which failures.
         examples: Users in order of disagreement, the worst first.
@@ -129,6 +130,7 @@ class Verdict:
     users: int = 0
     not_applicable: int = 0
     errors: int = 0
+    account: Mapping[str, int] = field(default_factory=dict)
     looks: int = 1
     reason: str = ""
     examples: tuple[Example, ...] = ()

@@ -15,6 +15,7 @@ from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered, Exposure, exposure
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, metric_named
+from pytest_recsys_mt.oracles.scores.popularity_scores import own_items
 
 __all__ = ["Aggregate"]
 
@@ -81,7 +82,7 @@ def of_ndcg(
     undefined: str,
     without: Callable[[Floats, Floats], Sequence[float | None]] | None = None,
 ) -> Callable[[str], Aggregate]:
-    """The maker of an aggregate of the users' nDCG at the depth and history lengths; see `Aggregate`."""
+    """The maker of an aggregate of the users' nDCG at the depth and how many items they have; see `Aggregate`."""
 
     def leaving_out(values: Floats, lengths: Floats) -> list[float | None]:
         rows = range(len(values))
@@ -93,7 +94,7 @@ def of_ndcg(
         def facts(answered: Sequence[Answered]) -> tuple[Floats, Floats]:
             served = [(asked, answer) for asked, answer in answered if asked.relevant]
             values = [metric.of(answer, asked) for asked, answer in served]
-            lengths = [len(asked.request.history) for asked, _ in served]
+            lengths = [len(own_items(asked)) for asked, _ in served]
             return np.array(values, np.float64), np.array(lengths, np.float64)
 
         def without_each(answered: Sequence[Answered], context: Context) -> list[float | None]:

@@ -2,7 +2,7 @@
 
 Source:
     Equation 21 of https://arxiv.org/abs/2411.00331. Users whose history is as long as the median are inactive, as in
-    the paper's code. Verdicts use the histories in the requests, so DPD is undefined if these were cut to one length.
+    the paper's code. Verdicts count all of a user's own training items, however few of them the request shows.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.effect import NO_ANSWER, Effects, counted, replicates_of
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.effect import Effects, others, replicates_of, under
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 
 
@@ -45,8 +46,8 @@ def _effects(
         for row, one in enumerate(zip(*(side for side, _ in sides), strict=True))
         if any(answer.items or answer.entries for asked in one for answer in asked.answers)
     ]
-    errors = counted(NO_ANSWER, len(sides[0][0]) - len(rows))
-    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, errors=errors)
+    failed = under(NO_ANSWER, others(len(sides[0][0]), rows))
+    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, failed=failed)
     if not rows:
         return nobody
     value, without = 0.0, np.zeros(len(rows))
@@ -60,7 +61,7 @@ def _effects(
             of_all = _number(aggregate, aggregate.of(answered, context))
             if of_all is None:
                 reason = f"{aggregate.name} is undefined {aggregate.undefined}"
-                return dataclasses.replace(nobody, not_applicable=counted(reason, len(rows)))
+                return dataclasses.replace(nobody, left_out={reason: rows})
             of_others, missing = _of_others(aggregate, answered, context, of_all)
             obstacle = obstacle or missing
             value += sign / replicates * of_all

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,24 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.account import Account, Tally
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import (
     MOST_HOLES,
     Effects,
-    follow_ups_failed,
     mostly_holes,
+    others,
     places_of,
 )
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.family import Family, judge_family, weights
 from pytest_recsys_mt.oracles.judging.ladder import (
-    UNREAD,
-    counted,
+    missing_in_words,
     not_asked,
     too_many_unread,
-    unread_counts,
     unreadable,
     without_verdict,
 )
@@ -37,9 +35,11 @@ from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import TIE, Certain, Mean
 from pytest_recsys_mt.verdict import NEEDED, Example, Slice, Status, Verdict
 
+NO_REASON = "the oracle gave these users no number and no reason"
+
 JOINT = (
-    "some follow-ups failed or some answers could not be read, and it is unknown what their users would add to a "
-    "number of all users together; find out why"
+    "some users got no answer or one without a number, and it is unknown what they would add to a number of all users "
+    "together; find out why"
 )
 
 OF_ALL = (
@@ -54,36 +54,48 @@ class Seen:
     """The results of the users asked so far: effects of the scored ones, a tally of the others, the groups judged too."""
 
     effects: Effects
-    tally: Pairs | Sample
+    tally: Tally
     source: Sequence[Asked]  # the answers to show as those of this side, or empty
     followup: Sequence[Asked]
-    groups: Sequence[Group] = ()
+    groups: Sequence[Group]
+    account: Account
 
     @classmethod
     def of(
         cls,
         effects: Effects,
-        tally: Pairs | Sample,
+        tally: Tally,
         source: Sequence[Asked],
         followup: Sequence[Asked],
         groups: Sequence[Group] = (),
         unclear: Collection[str] = (),
     ) -> Seen:
-        """The results, with the users whose effect is unknown: a follow-up failed, or an answer was unread or `unclear`."""
-        broken = getattr(tally, "broken", {})
-        unmeasured = {reason: [asked.user for asked in users] for reason, users in broken.items()}
-        unmeasured |= {UNREAD: [*tally.unread_users, *unclear]}
-        unknown = {user for users in unmeasured.values() for user in users}
+        """The results, with the place of each user whose effect is unknown.
+
+        These are the users who got no answer, whose answer was unread or `unclear`, and whose answers have no number.
+        """
+        users = [asked.user for asked in source or followup]
+        scored = [users[row] for row in effects.rows]
+        silent = {users[row] for rows in effects.failed.values() for row in rows}
+        undefined = _undefined(effects, users, unclear)
+        unread = {*tally.unread_users, *unclear}
+        unknown = unread | silent | {lost.user for lost in tally.lost}
+        unknown = unknown.union(*undefined.values())
+        account = Account.of(
+            tally,
+            answered=len(scored),
+            unread=len(unread),
+            failed={reason: len(rows) for reason, rows in effects.failed.items()},
+            undefined={reason: len(each) for reason, each in undefined.items()},
+            left_out={reason: len(rows) for reason, rows in effects.left_out.items()},
+        )
         if unknown:
-            side = source or followup
-            scored = [side[row].user for row in effects.rows]
             effects = dataclasses.replace(
                 effects,
-                unmeasured={reason: len(users) for reason, users in unmeasured.items() if users},
                 unknown=tuple(places_of(unknown, scored, tally.order)),
-                unknown_users=tuple(user for user in tally.order if user in unknown),
+                unknown_users=tuple(user for user in dict.fromkeys(tally.order) if user in unknown),
             )
-        return cls(effects, tally, source, followup, groups)
+        return cls(effects, tally, source, followup, groups, account)
 
     @cached_property
     def members(self) -> Sequence[tuple[Group, Effects]]:
@@ -112,28 +124,6 @@ class Seen:
         return judge_family(claim, means(), alpha, None if claim.cap is None else means(claim.cap))
 
     @property
-    def errors(self) -> Counter[str]:
-        """Why users' calls failed, with their numbers."""
-        unmeasured = Counter(self.effects.unmeasured)
-        del unmeasured[UNREAD]
-        return self.failed + unmeasured
-
-    @property
-    def unread(self) -> int:
-        """How many users got an answer of which nothing could be read."""
-        return self.effects.unmeasured.get(UNREAD, 0)
-
-    @property
-    def failed(self) -> Counter[str]:
-        """As `errors`, without the users whose source was answered."""
-        return Counter(self.tally.errors) + Counter(self.effects.errors)
-
-    @property
-    def not_applicable(self) -> Counter[str]:
-        """Why users could not be served, with their numbers."""
-        return Counter(self.tally.not_applicable) + Counter(self.effects.not_applicable)
-
-    @property
     def per_user(self) -> dict[str, float]:
         """The effect of every scored user, to six digits."""
         side = self.source or self.followup
@@ -145,20 +135,18 @@ class Seen:
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
     """The verdict on the users asked so far, whether or not more can be asked."""
-    effects, users = seen.effects, len(seen.effects.rows)
+    effects, account = seen.effects, seen.account
     unread = too_many_unread(seen.tally, context)
-    failures = _failures(seen, told=bool(unread))
-    found = without_verdict(
-        users, seen.errors, seen.tally.unasked, seen.not_applicable, context, unread=unread
-    )
+    missing = missing_in_words(account, but_unread=bool(unread))
+    found = without_verdict(account, seen.tally.unasked, context, unread=unread)
     numbers: dict[str, Any] = {}
     if found is None:
         found, numbers = _judged(claim, seen, context)
-    elif found[0] == "error":
-        failures = []  # the reason names them
+    elif found[0] in ("error", "not-applicable"):
+        missing = []  # the reason names them
     status, reason = found
     unknown = dict(zip(effects.unknown_users, effects.unknown, strict=True))
-    unmeasured = {"unmeasured": {"users": unknown}} if unknown and not seen.unread else {}
+    unmeasured = {"unmeasured": {"users": unknown}} if unknown else {}
     capped = status == "holds" and claim.cap is not None
     return Verdict(
         status,
@@ -169,13 +157,29 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         measures=f"{claim.measures} (up to {claim.cap:g} a user)" if capped else claim.measures,
         joint=effects.joint,
         approximate=effects.approximate,
-        users=users,
-        not_applicable=seen.not_applicable.total(),
-        errors=seen.errors.total(),
-        details={**(unmeasured or unreadable(seen.tally, unknown)), **numbers.pop("details", {})},
-        reason="; ".join(part for part in (reason, *failures, effects.note) if part),
+        users=account.answered,
+        not_applicable=account.without_number,
+        errors=account.errors.total(),
+        account=account.plain,
+        details={**(unreadable(seen.tally, unknown) or unmeasured), **numbers.pop("details", {})},
+        reason="; ".join(part for part in (reason, *missing, effects.note) if part),
         **numbers,
     )
+
+
+def _undefined(
+    effects: Effects, users: Sequence[str], unclear: Collection[str]
+) -> dict[str, list[str]]:
+    """The users whose answers have no number, by reason: also those for whom an oracle gives no reason."""
+    found = {reason: [users[row] for row in rows] for reason, rows in effects.undefined.items()}
+    reasons = (effects.failed, effects.undefined, effects.left_out)
+    explained = {row for each in reasons for rows in each.values() for row in rows}
+    forgotten = [
+        users[row]
+        for row in others(len(users), {*effects.rows.tolist(), *explained})
+        if users[row] not in unclear
+    ]
+    return {**found, NO_REASON: forgotten} if forgotten else found
 
 
 def _kept(mean: float, claim: Claim) -> float:
@@ -184,18 +188,6 @@ def _kept(mean: float, claim: Claim) -> float:
     if least < most and abs(mean - most) <= TIE:
         return most - 2 * TIE
     return least + 2 * TIE if least < most and abs(mean - least) <= TIE else mean
-
-
-def _failures(seen: Seen, *, told: bool) -> list[str]:
-    failures = [f"failed: {counted(seen.failed)}"] if seen.failed else []
-    scored, unread = len(seen.effects.rows), seen.unread
-    unmeasured = {reason: n for reason, n in seen.effects.unmeasured.items() if reason != UNREAD}
-    if others := sum(unmeasured.values()):
-        few = follow_ups_failed(others, scored + others + unread)
-        failures.append(f"{few} ({counted(unmeasured)})")
-    if unread and not told:
-        failures.append(unread_counts(unread, scored + others + unread))
-    return failures
 
 
 def _judged(
@@ -214,11 +206,11 @@ def _judged(
     per_user = seen.per_user
     ends = (*effects.reach, *per_user.values())
     numbers |= {"reach": (min(ends), max(ends)), "per_user": per_user}
-    if effects.unmeasured and effects.mean is not None:
+    if effects.unknown and effects.mean is not None:
         return ("inconclusive", unasked or JOINT), numbers
-    exact = seen.tally.complete and context.deterministic and effects.mean is None
-    if exact and not (effects.unmeasured or seen.groups):
-        # Nobody is left to draw, and nothing varies: the mean of all is what it is.
+    exact = context.deterministic and not seen.tally.drawn and effects.mean is None
+    if exact and not (effects.unknown or seen.groups):
+        # Nothing was drawn, and nothing varies: the mean of these users is what it is.
         known = float(effects.effect.mean())
         effects = dataclasses.replace(effects, mean=Certain(known, _kept(known, claim)))
         seen = dataclasses.replace(seen, effects=effects)
@@ -257,8 +249,8 @@ def _judged(
         return (status, unasked if status == "inconclusive" else ""), numbers
     if effects.joint:
         needed = joint_users_needed(len(effects.rows), numbers["interval"], abs(claim.margin))
-        return (status, OF_ALL), {**numbers, "details": _needed(needed, context, joint=True)}
-    # If only the unmeasured users prevent a verdict, asking more users does not help.
+        return (status, OF_ALL), {**numbers, "details": _needed(needed, context)}
+    # If only the users of unknown effect prevent a verdict, asking more users does not help.
     measured = dataclasses.replace(seen.effects, unknown=(), unknown_users=())
     if (
         dataclasses.replace(seen, effects=measured).family(claim, alpha).statuses[0]
@@ -271,16 +263,16 @@ def _judged(
     level = alpha * weights(len(seen.members))[0] if breaks else alpha
     room = abs(claim.margin) if effects.room is None else effects.room
     needed = users_needed(effects.up_to(claim.cap), limit, above, alpha, room)
-    numbers["details"] = _needed(needed, context)
+    # Of a mean over users alone, all of them are enough: it is known then.
+    enough = context.users if context.deterministic and seen.tally.drawn <= {"users"} else 0
+    numbers["details"] = _needed(needed, context, enough)
     return (status, outlook(effects, limit, above, level, context.users)), numbers
 
 
-def _needed(users: int | None, context: Context, *, joint: bool = False) -> dict[str, int]:
+def _needed(users: int | None, context: Context, enough: int = 0) -> dict[str, int]:
     if users is None:
         return {}
-    if context.deterministic and context.users and not joint:
-        users = min(users, context.users)  # the mean of all of them is exact
-    return {NEEDED: users, "users_in_data": context.users}
+    return {NEEDED: min(users, enough or users), "users_in_data": context.users}
 
 
 def _examples(claim: Claim, effects: Effects, seen: Seen, context: Context) -> tuple[Example, ...]:

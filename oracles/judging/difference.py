@@ -1,6 +1,6 @@
 """Promises about a mean of one number per user of both sides, from the arguments of their oracles to a verdict."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
@@ -10,13 +10,9 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import (
-    NO_ANSWER,
-    Effects,
-    is_answered,
-    similarity_effects,
-)
+from pytest_recsys_mt.oracles.judging.effect import Effects, is_answered, similarity_effects
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
@@ -24,13 +20,17 @@ from pytest_recsys_mt.verdict import Verdict
 
 
 class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted
-    """Raised with the reason if a user's answers have no number."""
+    """Raised with the reason if a user's answers have no number: the user counts at both ends of what is possible."""
+
+
+class Unanswered(Unscored):
+    """Raised with the reason if a user has no answer to measure, which counts as a failed call."""
 
 
 def require_answer(*sides: Asked) -> None:
-    """Leave out a user to whom no answer recommends anything."""
+    """Raise `Unanswered` for a user to whom no answer recommends anything."""
     if not is_answered(*sides):
-        raise Unscored(NO_ANSWER)
+        raise Unanswered(NO_ANSWER)
 
 
 def judge_mean(
@@ -75,22 +75,30 @@ def scored(
 ) -> tuple[Effects, Floats]:
     """The users who have as many numbers as `width` says, of which the first is the effect, and these numbers, ``(width, n)``.
 
-    `number` raises `NotApplicable` if it is not defined for a user, and `Unscored` if a user's answers have no number.
+    `number` raises `NotApplicable` if it is not defined for a user, who is then left out, whatever the answers are. It
+    raises `Unscored` if a user's answers have no number, or differ in whether they have one.
     """
     rows: list[int] = []
     numbers: list[float | tuple[float, ...]] = []
-    not_applicable, errors = Counter[str](), Counter[str]()
+    left_out, failed, undefined = (defaultdict[str, list[int]](list) for _ in range(3))
     for row, one in enumerate(zip(*sides, strict=True)):
         try:
             numbers.append(number(*one))
             rows.append(row)
         except NotApplicable as reason:
-            not_applicable[str(reason)] += 1
+            left_out[str(reason)].append(row)
+        except Unanswered as reason:
+            failed[str(reason)].append(row)
         except Unscored as reason:
-            errors[str(reason)] += 1
+            undefined[str(reason)].append(row)
     columns = np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
     effects = Effects(
-        np.array(rows, np.intp), columns[0], reach, not_applicable=not_applicable, errors=errors
+        np.array(rows, np.intp),
+        columns[0],
+        reach,
+        left_out=left_out,
+        failed=failed,
+        undefined=undefined,
     )
     return effects, columns
 

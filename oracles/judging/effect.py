@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
@@ -25,17 +26,21 @@ that agree on a share h of such places can differ by margin / (1 - h) on the oth
 at most twice the declared margin; above one half, it has no useful limit."""
 
 NOTHING_SHARED = "no place of the answers can be compared"
-NO_ANSWER = "no recommendation in any answer"
 ONE_REPLICATE = (
     "one answer per side cannot show a stochastic recommender's own noise; ask for two replicates "
     "(--recsys-replicates=2), or declare the recommender `deterministic = True`"
 )
 
 
+Reasons = Mapping[str, Sequence[int]]
+"""Indices among the given users, by the reason why they are not scored."""
+
+
 @dataclass(frozen=True)
 class Effects:
-    """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored, with their numbers.
+    """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored.
 
+    Every given user is scored, or stands under a reason in `failed`, `undefined` or `left_out`; see `account.Account`.
     `unsure` says why the effects may not show that the mean is large, since the recommender's own noise is unknown. It
     may send calls, so it is asked only before such a claim. Nothing bounds what a user who was not measured would add
     to a `joint` number.
@@ -48,8 +53,9 @@ class Effects:
     wide: bool = False  # whether effects are expected in the whole range; see `betting`
     floor: Floats | None = None  # agreement of each user's replicates, if a similarity is judged
     agreement: Floats | None = None  # agreement of each user's source and follow-up, likewise
-    not_applicable: Mapping[str, int] = field(default_factory=dict)
-    errors: Mapping[str, int] = field(default_factory=dict)
+    left_out: Reasons = field(default_factory=dict)  # not defined for these users
+    failed: Reasons = field(default_factory=dict)  # these users got no answer
+    undefined: Reasons = field(default_factory=dict)  # the answers of these users have no number
     shown: NDArray[np.intp] | None = None  # which answer of each to show; None shows the first
     obstacle: str = ""  # why these answers allow no verdict, whatever the numbers
     unsure: Callable[[], str] | None = None
@@ -58,7 +64,6 @@ class Effects:
     holes: float = 0.0  # the share of the compared places without an offered item
     joint: bool = False  # whether the mean is a number of all users together (an aggregate)
     approximate: bool = False  # whether the bounds of `mean` are unproven, as reports must say
-    unmeasured: Mapping[str, int] = field(default_factory=dict)  # the source alone was answered
     unknown: tuple[int, ...] = ()  # before which scored user each of these stands, ascending
     unknown_users: tuple[str, ...] = ()  # their ids
 
@@ -145,11 +150,14 @@ def similarity_effects(
     shared_only: bool = False,
     measure: Measure = beyond_noise,
 ) -> Effects:
-    """How far the lists of each user moved, as `encode` returns them; users whose lists share no place are not applicable."""
+    """How far the lists of each user moved, as `encode` returns them."""
     encoded = encode(pairs, context, shared_only=shared_only)
     sides = (encoded.source, encoded.followup)
     comparable = np.all([(side[:, :, 0] > PAD).any(axis=1) for side in sides], axis=0)
     rows = encoded.rows[comparable]
+    unshared = under(NOTHING_SHARED, encoded.rows[~comparable].tolist())
+    # Where answers decide whether there is a place to compare, they must not decide who counts.
+    depends_on_answers = shared_only and len(rows) > 0
     source, followup = (side[comparable] for side in sides)
     replicates = (source.shape[1], followup.shape[1])
     obstacle = ONE_REPLICATE if 1 in replicates and not context.deterministic else ""
@@ -165,8 +173,9 @@ def similarity_effects(
         reach=reach,
         floor=moved.floor,
         agreement=moved.agreement,
-        not_applicable=counted(NOTHING_SHARED, len(encoded.rows) - len(rows)),
-        errors=counted(NO_ANSWER, len(pairs.source) - len(encoded.rows)),
+        failed=under(NO_ANSWER, others(len(pairs.source), encoded.rows)),
+        left_out={} if depends_on_answers else unshared,
+        undefined=unshared if depends_on_answers else {},
         obstacle=obstacle or moved.obstacle,
         unsure=unsure(moved.floor, replicates, context),
         holes=encoded.holes,
@@ -304,15 +313,6 @@ def _mean_over(
     return sum(agreements, np.zeros(len(a))) / len(pairs)
 
 
-def follow_ups_failed(count: int, users: int) -> str:
-    """The part of a verdict's reason about follow-ups that kept failing."""
-    which = "follow-up" if count == 1 else "follow-ups"
-    return (
-        f"{count} {which} of {users} kept failing although the source was answered; each counts against "
-        f"every claim: as the worst effect against holds, as the best effect against violated"
-    )
-
-
 def mostly_holes(share: float) -> str:
     """Why agreement does not show "holds" if more than `MOST_HOLES` of the places have no offered item."""
     return (
@@ -323,6 +323,12 @@ def mostly_holes(share: float) -> str:
     )
 
 
-def counted(reason: str, count: int) -> Mapping[str, int]:
-    """A reason with its number of users; empty if the number is 0."""
-    return {reason: count} if count else {}
+def under(reason: str, users: Sequence[int]) -> Reasons:
+    """Indices of users under their reason; empty if there are none."""
+    return {reason: users} if users else {}
+
+
+def others(users: int, rows: Collection[int]) -> list[int]:
+    """The indices of so many `users` that are not in `rows`."""
+    known = {int(row) for row in rows}
+    return [row for row in range(users) if row not in known]

@@ -5,14 +5,12 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Choices, Context, Pairs, Sample
+from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.requests import Recommendation
 from pytest_recsys_mt.verdict import NOT_ASKED, Status
 
 MANY_REASONS = 12
 """The most failure reasons that are listed one by one; an error may name its user."""
-
-UNREAD = "nothing could be read in an answer"
-"""Why it is unknown what an answer says to a user."""
 
 QUOTED = 3
 """How many unread answers a verdict quotes."""
@@ -21,15 +19,15 @@ _SHOWN = 2_000  # characters of an unread answer that a record keeps
 _LONGEST = 80  # characters of a quoted answer
 
 
-Tally = Sample | Pairs | Choices
+Readable = Sample | Pairs | Choices
 """Answers of which some could not be read."""
+
+BOTH_ENDS = "counts against every claim: as the worst effect against holds, as the best effect against violated"
 
 
 def without_verdict(
-    users: int,
-    errors: Mapping[str, int],
+    account: Account,
     unasked: Mapping[str, int],
-    not_applicable: Mapping[str, int],
     context: Context,
     *,
     unread: str = "",
@@ -40,20 +38,49 @@ def without_verdict(
 
     `unread` is what `too_many_unread` says. If the claim is about `everybody`, none may be left unasked.
     """
-    wrong = too_many_failed(errors, users, context, who)
-    if unasked and (everybody or wrong or not users):
+    wrong = too_many_failed(account, context, who)
+    if unasked and (everybody or wrong or not account.answered):
         return "inconclusive", not_asked(unasked)
     if wrong:
         return "error", wrong
     if unread:
         return "inconclusive", unread
-    if not users:
-        alone = next(iter(not_applicable), f"there is no {who} to ask")
-        return "not-applicable", counted(not_applicable) if len(not_applicable) > 1 else alone
-    return None
+    if account.answered:
+        return None
+    if account.missing:
+        return "inconclusive", f"no {who} has a number"
+    reasons = Counter(account.not_applicable) + Counter(account.left_out)
+    alone = next(iter(reasons), f"there is no {who} to ask")
+    return "not-applicable", counted(reasons) if len(reasons) > 1 else alone
 
 
-def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
+def missing_in_words(account: Account, *, but_unread: bool = False) -> list[str]:
+    """Which users have no number, why, and how they count; one sentence for each way."""
+    of = f"of {account.asked}"
+    found = []
+    if failed := sum(account.failed.values()):
+        found.append(f"{_users(failed)} {of} got no answer ({counted(account.failed)})")
+    if refused := sum(account.refused.values()):
+        answered = "although the recommender answers others"
+        found.append(
+            f"{_users(refused)} {of} got a refusal {answered} ({counted(account.refused)})"
+        )
+    if undefined := sum(account.undefined.values()):
+        found.append(f"{_users(undefined)} {of} got no number ({counted(account.undefined)})")
+    told = [f"{', '.join(found)}; each {BOTH_ENDS}"] if found else []
+    if account.unread and not but_unread:
+        told.append(unread_counts(account.unread, account.asked))
+    if left_out := sum(account.left_out.values()):
+        reasons = counted(account.left_out)
+        told.append(f"{_users(left_out)} {of} left out, for whom nothing is measured ({reasons})")
+    return told
+
+
+def _users(count: int) -> str:
+    return f"{count} user" if count == 1 else f"{count} users"
+
+
+def too_many_unread(tally: Readable, context: Context, what: str = "list") -> str:
     """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough."""
     unread, answers = tally.unreadable, tally.answers
     if not unread or unread <= context.missed_limit * answers:
@@ -71,13 +98,10 @@ def too_many_unread(tally: Tally, context: Context, what: str = "list") -> str:
 def unread_counts(unread: int, users: int, who: str = "user") -> str:
     """What becomes of the few answers of which nothing could be read, in words."""
     which = f"1 {who}" if unread == 1 else f"{unread} {who}s"
-    return (
-        f"{which} of {users} got an answer of which nothing could be read; each counts against every claim: as "
-        f"the worst effect against holds, as the best effect against violated"
-    )
+    return f"{which} of {users} got an answer of which nothing could be read; each {BOTH_ENDS}"
 
 
-def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
+def unreadable(tally: Readable, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
     """The details of a verdict about answers of which nothing could be read, and the place of each such user."""
     if not tally.unreadable:
         return {}
@@ -95,7 +119,7 @@ def unreadable(tally: Tally, users: Mapping[str, int]) -> dict[str, dict[str, ob
     }
 
 
-def _different(tally: Tally) -> list[Recommendation]:
+def _different(tally: Readable) -> list[Recommendation]:
     return list({answer.text: answer for answer in reversed(tally.silent)}.values())[::-1][:QUOTED]
 
 
@@ -111,16 +135,21 @@ def not_asked(unasked: Mapping[str, int]) -> str:
     return f"{NOT_ASKED}{counted(unasked)}" if unasked else ""
 
 
-def too_many_failed(
-    errors: Mapping[str, int], users: int, context: Context, who: str = "user"
-) -> str:
-    """Why too many calls failed for a verdict; empty if few enough failed."""
-    failed = sum(errors.values())
-    if not failed or (users and failed / (users + failed) <= context.error_limit):
+def too_many_failed(account: Account, context: Context, who: str = "user") -> str:
+    """Why too many users got no answer for a verdict; empty if few enough."""
+    errors, limit = account.errors, context.error_limit
+    share = errors.total() / max(1, account.asked)
+    if not errors or (account.answered and share <= limit):
         return ""
+    refused = sum(account.refused.values())
+    told = counted(errors)
+    if not refused:
+        return f"{told}: {share:.1%} of the {who}s failed, the limit is {limit:.1%}"
+    failed = errors.total() - refused
+    what = f"got a refusal ({refused}) or failed ({failed})" if failed else "got a refusal"
     return (
-        f"{counted(errors)}: {failed / (users + failed):.1%} of the {who}s failed, the limit is "
-        f"{context.error_limit:.1%}"
+        f"{told}: {share:.1%} of the {who}s {what}, although the recommender answers others; the limit is {limit:.1%} "
+        f"(recsys_error_limit)"
     )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import follow_ups_failed, places_of
+from pytest_recsys_mt.oracles.judging.effect import places_of
 from pytest_recsys_mt.oracles.judging.family import judge_family
 from pytest_recsys_mt.oracles.judging.ladder import (
+    BOTH_ENDS,
     too_many_unread,
     unread_counts,
     unreadable,
@@ -54,12 +56,17 @@ def begun(
     unread = too_many_unread(worst, context, "option")
     if worst.unreadable and worst.unreadable == worst.answers:
         unread = unread or "no option was read in any answer"
-    found = without_verdict(
-        len(answered), Counter(why.values()), {}, {}, context, unread=unread, who="question"
+    account = Account(
+        drawn=len(answered) + len(why),
+        answered=len(answered - missed),
+        unread=len(answered & missed),
+        failed=Counter(why.values()),
     )
+    found = without_verdict(account, {}, context, unread=unread, who="question")
     status, reason = found or ("inconclusive", "")
     users = min(len(side.questions) for side in sides)
     fields |= {"users": users, "errors": len(why), "reason": reason, "details": told}
+    fields["account"] = account.plain
     verdict = Verdict(status, oracle, sides[-1].label, **fields)
     return (verdict, False) if found is None else (context.report(verdict), True)
 
@@ -93,7 +100,9 @@ def unknown(source: Choices, *followups: Choices) -> tuple[list[int], str]:
     asked = len(source.questions)
     few = len(failed.intersection(source.questions))
     told = (
-        follow_ups_failed(few, asked) if few else "",
+        f"{few} of {asked} questions got no answer after the change; each {BOTH_ENDS}"
+        if few
+        else "",
         unread_counts(len(places) - few, asked, "question") if len(places) > few else "",
     )
     return places, "; ".join(filter(None, told))

@@ -75,10 +75,10 @@ def next_step(asked: int, users: int) -> int:
 
 def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     """Whether further users would not change the verdict."""
-    effects, errors = seen.effects, seen.errors
+    effects, account = seen.effects, seen.account
     # Failures so far may be bad luck. They are final once no number of successes can make up for them.
-    if too_many_failed(errors, len(effects.rows), context):
-        return errors.total() > context.error_limit * users
+    if too_many_failed(account, context):
+        return account.errors.total() > context.error_limit * users
     if 2 * seen.tally.unreadable > seen.tally.answers:
         return True  # no verdict would say anything, whatever is read in the others
     if effects.obstacle or not len(effects.rows):

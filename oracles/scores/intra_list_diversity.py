@@ -11,9 +11,11 @@ from itertools import combinations
 from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
+from pytest_recsys_mt.requests import Item
 
 Likeness = Literal["jaccard", "cosine"]
 """Likeness of two sets a and b: ``|a n b| / |a u b|``, or ``|a n b| / sqrt(|a| |b|)``."""
@@ -58,9 +60,20 @@ def _by_name(name: str) -> tuple[Of, Span]:
         if ":" in name and not any(sets):
             kinds = {each for item in context.items.values() for each in item.attributes}
             one_of(name, "attribute", attribute, sorted(kinds) or [attribute])
+        if depth < 2:
+            raise NotApplicable("a list of one item has no diversity")
+        if not any(sets) and not any(
+            item.attributes.get(attribute) for item in _all(asked, context)
+        ):
+            raise NotApplicable(f"no offered item has {attribute}")
         return intra_list_diversity(sets), sum(not each for each in sets)
 
     return listed(diversity, unit)(name)
+
+
+def _all(asked: Asked, context: Context) -> Collection[Item]:
+    candidates = asked.request.candidates
+    return context.items.values() if candidates is None else candidates
 
 
 SCORES_AT = {"intra_list_diversity": _by_name, "intra_list_diversity:": _by_name}

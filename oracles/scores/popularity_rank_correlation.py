@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.scores.popularity_scores import (
     Scored,
     own_items,
     recommended,
     signed_unit,
 )
+from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
 
 
@@ -59,7 +60,14 @@ def popularity_rank_correlation(
 
 def _rank_correlation(answer: Recommendation, asked: Asked, context: Context) -> Scored:
     items = [item for item in recommended(answer, asked) if item in context.popularity]
-    return popularity_rank_correlation(items, own_items(asked), context.popularity), 0
+    own = own_items(asked)
+    value = popularity_rank_correlation(items, own, context.popularity)
+    offered = {context.popularity.get(item) for item in set(offer_of(asked, context)) & set(own)}
+    if value is None and len(offered) < 2:
+        raise NotApplicable(
+            "the request offers no two of the user's own items that differ in popularity"
+        )
+    return value, 0
 
 
 SCORES = {"popularity_rank_correlation": (_rank_correlation, signed_unit)}

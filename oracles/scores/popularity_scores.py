@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Recommendation
 
 Scored = tuple[float | None, int]
@@ -56,7 +57,11 @@ def against_past(metric: Callable[[list[int], list[int]], float | None]) -> Of:
         items = recommended(answer, asked)
         ours = _popularity([item for item in items if item not in known], context)
         theirs = _popularity(own_items(asked), context)
-        value = metric(ours, theirs) if ours and theirs else None
+        if not theirs:
+            raise NotApplicable("no item of the user's own has interactions to compare with")
+        value = metric(ours, theirs) if ours else None
+        if ours and value is None:
+            raise NotApplicable("all of the user's own items are equally popular")
         return value, len(items) - len(ours)
 
     return of

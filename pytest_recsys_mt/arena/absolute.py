@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +10,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Showing
-from pytest_recsys_mt.arena.outcomes import outcomes
-from pytest_recsys_mt.arena.questioning import UNREAD
+from pytest_recsys_mt.arena.outcomes import outcomes, unread_verdicts
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -58,9 +57,9 @@ def not_scored_lower(
 
     def see(users: int) -> Seen:
         pairs = arena.pairs(users)
-        effects, scores = _scores(arena, pairs, aspect)
+        effects, scores, unclear = _scores(arena, pairs, aspect)
         seen.append((scores, pairs))
-        return Seen.of(effects, pairs, pairs.source, pairs.followup)
+        return Seen.of(effects, pairs, pairs.source, pairs.followup, unclear=unclear)
 
     relation = f"{aspect} score against {arena.names[1]}"
     verdict = step_by_step(claim, relation, context, arena.users, see)
@@ -113,19 +112,27 @@ def _in_words(value: float) -> float | str:
     return "infinite (all users alike)" if math.isinf(value) else value
 
 
-def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats]:
+def _scores(arena: Arena, pairs: Pairs, aspect: str) -> tuple[Effects, Floats, list[str]]:
+    """The effects, the scores of both lists, ``(n, 2)``, and the users of whom a score cannot be read."""
     both = zip(pairs.source, pairs.followup, strict=True)
     given = rated(arena, [asked for pair in both for asked in pair])
-    rows, numbers = [], []
-    errors = Counter[str]()
+    rows, numbers, unclear = [], [], []
+    failed = defaultdict[str, list[int]](list)
     for row, (one, two) in enumerate(zip(given[::2], given[1::2], strict=True)):
-        failed = one.error or two.error
+        error = one.error or two.error
         scores = (one.score(aspect), two.score(aspect))
-        if failed or scores[0] is None or scores[1] is None:
-            errors[failed or UNREAD] += 1
+        if error:
+            failed[error].append(row)
+            continue
+        if scores[0] is None or scores[1] is None:
+            unclear.append(pairs.source[row].user)
             continue
         rows.append(row)
         numbers.append(scores)
     table = np.array(numbers, np.float64).reshape(-1, 2)
     lead = table[:, 0] - table[:, 1]
-    return Effects(np.array(rows, np.intp), lead, (-1.0, 1.0), errors=errors), table
+    share = len(unclear) / max(1, len(given) / 2)
+    limit = arena.context.error_limit
+    obstacle = "" if share <= limit else unread_verdicts(share, limit)
+    effects = Effects(np.array(rows, np.intp), lead, (-1.0, 1.0), failed=failed, obstacle=obstacle)
+    return effects, table, unclear

@@ -3,7 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.arena.bench import Bench
@@ -77,15 +77,16 @@ class Arena:
             for asked in (*ours.asked, *ours.unread)
             if asked.user in theirs_all and (asked.unread or theirs_all[asked.user].unread)
         ]
+        shared = set(ours.order) & set(theirs.order)
+        lost = {each.user: each for each in (*theirs.lost, *ours.lost)}
         return Pairs(
             tuple(one for one, _ in both),
             tuple(two for _, two in both),
-            *(
-                Counter(getattr(ours, name)) + Counter(getattr(theirs, name))
-                for name in ("not_applicable", "errors", "unasked")
-            ),
+            Counter(ours.not_applicable) | Counter(theirs.not_applicable),
+            tuple(replace(each, source=None) for each in lost.values() if each.user in shared),
+            Counter(ours.unasked) | Counter(theirs.unasked),
             unread=tuple(unread),
-            order=ours.order,
+            order=tuple(user for user in ours.order if user in shared),
         )
 
     def items(self, asked: Asked) -> tuple[Item, ...]:

@@ -22,6 +22,7 @@ from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.oracles.judging.ladder import counted, too_many_unread, without_verdict
 from pytest_recsys_mt.verdict import Verdict
 
@@ -81,8 +82,9 @@ class League:
             arena = self.arena(names[one], names[other])
             wins = np.zeros((2, len(names), len(names)))
             found = outcomes(arena, arena.pairs(end), aspect)
-            if found.errors:
-                raise OracleError(f"League.order: the judge's calls fail: {counted(found.errors)}")
+            if found.failed:
+                errors = {error: len(rows) for error, rows in found.failed.items()}
+                raise OracleError(f"League.order: the judge's calls fail: {counted(errors)}")
             for each in found.each[found.rows >= start]:
                 _count(wins, one, other, each)
             return wins[0], wins[1]
@@ -145,7 +147,8 @@ def compared(league: League, aspect: str) -> Table:
         arena = league.arena(one, other)
         asked = arena.pairs(arena.users)
         found = pairs[one, other] = outcomes(arena, asked, aspect)
-        errors |= Counter(asked.errors) + Counter(found.errors)
+        judged = Counter({error: len(rows) for error, rows in found.failed.items()})
+        errors |= asked.errors + judged
         unasked |= Counter(asked.unasked)
         lists = lists or too_many_unread(asked, arena.context)
         for row, each in zip(found.rows, found.each, strict=True):
@@ -156,7 +159,14 @@ def compared(league: League, aspect: str) -> Table:
 
 
 def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -> Verdict:
-    users, failed = len(table.users), table.errors.total()
+    users = len(table.users)
+    unasked = sum(table.unasked.values())
+    account = Account(
+        drawn=users + table.errors.total() + unasked,
+        not_asked=unasked,
+        answered=users,
+        failed=table.errors,
+    )
 
     def verdict(status: Any, reason: str = "", **numbers: Any) -> Verdict:
         return Verdict(
@@ -164,15 +174,14 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
             f"no_circle:{aspect}",
             f"ranking by {aspect}",
             users=users,
-            errors=failed,
+            errors=account.errors.total(),
+            account=account.plain,
             reason=reason,
             measures="weakest preference of the strongest circle",
             **numbers,
         )
 
-    found = without_verdict(
-        users, table.errors, table.unasked, {}, context, unread=table.lists, everybody=True
-    )
+    found = without_verdict(account, table.unasked, context, unread=table.lists, everybody=True)
     if found is not None:
         return verdict(*found)
     if users < 2:

@@ -1,7 +1,7 @@
 """A judge's verdicts on the lists of each user, as numbers."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,9 @@ class Outcomes:
     each: Floats
     unread: Floats  # share of the two that could not be read, ``(n,)``
     first: Floats  # how far the two prefer the list shown first, ``(n,)`` in [-1, 1]
-    errors: Mapping[str, int]
+    failed: Mapping[
+        str, Sequence[int]
+    ]  # positions of users of whom the judge's calls failed, by error
     unclear: tuple[str, ...]  # the judged users of whom a judgement could not be read
     # Before which clear user each one stands who is unclear or has no list.
     unknown: tuple[int, ...]
@@ -84,11 +86,7 @@ class Outcomes:
         unread = float(self.unread.mean()) if len(self.rows) else 0.0
         obstacle, note = "", ""
         if unread > error_limit:
-            obstacle = (
-                f"{unread:.1%} of the judge's verdicts cannot be read, the limit is "
-                f"{error_limit:.1%}; a judge that answers by choosing, or an endpoint that takes a "
-                f"JSON schema, leaves none"
-            )
+            obstacle = unread_verdicts(unread, error_limit)
         elif unread:
             note = f"{unread:.1%} of the verdicts could not be read and count against every claim"
         read = self.unread == 0 if not obstacle else np.ones(len(self.rows), np.bool_)
@@ -96,10 +94,18 @@ class Outcomes:
             rows=self.rows[read],
             effect=self.preference[read],
             reach=(-1.0, 1.0),
-            errors=self.errors,
+            failed=self.failed,
             obstacle=obstacle,
             note=note,
         )
+
+
+def unread_verdicts(unread: float, limit: float) -> str:
+    """Why nothing is claimed if this share of a judge's verdicts cannot be read, above the limit."""
+    return (
+        f"{unread:.1%} of the judge's verdicts cannot be read, the limit is {limit:.1%}; a judge that answers by "
+        f"choosing, or an endpoint that takes a JSON schema, leaves none"
+    )
 
 
 def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
@@ -112,11 +118,11 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
     judgements = arena.bench.judged(both)
     rows, each, unread, first = [], [], [], []
     clear, unclear = list[str](), list[str]()
-    errors = Counter[str]()
+    failed = defaultdict[str, list[int]](list)
     for row, (one, two) in enumerate(zip(judgements[::2], judgements[1::2], strict=True)):
-        failed = one.error or two.error
-        if failed:
-            errors[failed] += 1
+        error = one.error or two.error
+        if error:
+            failed[error].append(row)
             continue
         rows.append(row)
         own = [one.winner(aspect), two.turned.winner(aspect)]
@@ -124,12 +130,15 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         unread.append(own.count(None) / 2)
         first.append((POINTS[one.winner(aspect)] + POINTS[two.winner(aspect)]) / 2)
         (unclear if None in own else clear).append(pairs.source[row].user)
+    unanswered = {pairs.source[row].user for each in failed.values() for row in each}
+    lost = {each.user for each in pairs.lost}
+    unknown = {*unclear, *pairs.unread_users, *unanswered, *lost}
     return Outcomes(
         np.array(rows, np.intp),
         np.array(each, np.float64).reshape(-1, 2, 3),
         np.array(unread, np.float64),
         np.array(first, np.float64),
-        errors,
+        failed,
         tuple(unclear),
-        tuple(places_of({*unclear, *pairs.unread_users}, clear, pairs.order)),
+        tuple(places_of(unknown, clear, pairs.order)),
     )

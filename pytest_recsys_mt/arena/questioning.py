@@ -1,9 +1,9 @@
 """The questions of a test of the judge: asked for each user, and read as points."""
 
 import dataclasses
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen
-from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.effect import Effects, under
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict, annotate
@@ -32,27 +32,30 @@ Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
 
 @dataclass(frozen=True)
 class Heard:
-    """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others."""
+    """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others.
 
-    rows: list[int]
-    judgements: list[Sequence[Judgement]]
-    not_applicable: Counter[str]
-    errors: Counter[str]
+    `left_out` has the users of whom there is no question, `failed` those of whom the judge's calls failed, by reason.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    judgements: list[Sequence[Judgement]] = field(default_factory=list)
+    left_out: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    failed: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def effects(
         self, reach: tuple[float, float], aspect: str = OVERALL, **shown: Callable[[Points], float]
     ) -> Effects:
         """The ``effect``, and what else is `shown`, of the users of whom every judgement can be read.
 
-        What cannot be read has a limit of its own, and is not held against the judge elsewhere.
+        Of others the effect is unknown, and counts at both ends.
         """
         rows: list[int] = []
         points: list[Points] = []
-        left_out = Counter(self.not_applicable)
+        unread: list[int] = []
         for row, said in zip(self.rows, self.judgements, strict=True):
             winners: list[Winner | None] = [each.winner(aspect) for each in said]
             if None in winners:
-                left_out[UNREAD] += 1
+                unread.append(row)
                 continue
             rows.append(row)
             points.append([POINTS[winner] for winner in winners])
@@ -62,8 +65,9 @@ class Heard:
         return Effects(
             rows=np.array(rows, np.intp),
             reach=reach,
-            not_applicable=left_out,
-            errors=self.errors,
+            left_out=self.left_out,
+            failed=self.failed,
+            undefined=under(UNREAD, unread),
             **values,
         )
 
@@ -102,12 +106,12 @@ def verdict_on_judge(
         for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
             if ours.user not in made:
                 made[ours.user] = comparisons(ours, theirs)
-        heard = Heard([], [], Counter(), Counter())
+        heard = Heard()
         asked: list[tuple[int, Sequence[Comparison]]] = []
         for row, ours in enumerate(pairs.source):
             own = made[ours.user]
             if isinstance(own, NotApplicable):
-                heard.not_applicable[str(own)] += 1
+                heard.left_out[str(own)].append(row)
             else:
                 asked.append((row, own))
         judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
@@ -118,7 +122,7 @@ def verdict_on_judge(
                 heard.rows.append(row)
                 heard.judgements.append(said)
             else:
-                heard.errors[wrong] += 1
+                heard.failed[wrong].append(row)
         return Seen.of(effects(heard), pairs, pairs.source, pairs.followup)
 
     verdict = step_by_step(claim, relation, arena.context, arena.users, see)

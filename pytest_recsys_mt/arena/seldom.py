@@ -74,8 +74,8 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
             rows=np.array(heard.rows, np.intp),
             effect=np.array(shares, np.float64),
             reach=(0.0, 1.0),
-            not_applicable=heard.not_applicable,
-            errors=heard.errors,
+            left_out=heard.left_out,
+            failed=heard.failed,
         )
 
     verdict = verdict_on_judge(

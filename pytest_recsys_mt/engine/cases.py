@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from pytest_recsys_mt.answers import Drawn
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import DataError
@@ -104,6 +105,14 @@ class Split:
     def units(self) -> int:
         """How many users can be drawn."""
         return len(self._order)
+
+    def drawn(self, design: Design) -> frozenset[Drawn]:
+        """What is drawn at random for the requests of a design, beside a sample of the users."""
+        found: set[Drawn] = set() if self.unit is None else {"users"}
+        given = all(user in self.dataset.offered for user in self._order)
+        if design.candidates and not design.recall and not given:
+            found.add("candidates")
+        return frozenset(found)
 
     def users(self, design: Design) -> list[str]:
         """The sampled users of a design, in their order."""
@@ -266,6 +275,10 @@ class ShareSplit(Split):
     folds: int = 5
     share: float = 0.2
     most: int = 1000
+
+    def drawn(self, design: Design) -> frozenset[Drawn]:
+        """As in `Split`; users are those of a fold, and their held-out items are drawn too."""
+        return super().drawn(design) | {"users", "held-out items"}
 
     @cached_property
     def held_out(self) -> Mapping[str, frozenset[str]]:

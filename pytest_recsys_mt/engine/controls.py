@@ -180,14 +180,15 @@ class _Control:
         while True:
             pairs = self._source.pair(self._followup, asked)
             effects = similarity_effects(open_to_both(pairs), self._context, rbo)
-            if pairs.broken or (effects.effect > MOVED).any():
+            broken = any(lost.source is not None for lost in pairs.lost)
+            if broken or (effects.effect > MOVED).any():
                 return None
             if pairs.unread:
                 raise UnknownError
             scored = len(effects.rows)
             if scored >= wanted:
                 return scored
-            if pairs.unasked or pairs.errors or asked >= users:
+            if pairs.unasked or pairs.lost or asked >= users:
                 raise UnknownError
             asked = min(users, asked + wanted - scored)
 

@@ -18,6 +18,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict
 from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
+from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import (
@@ -82,9 +83,24 @@ class RunningTest:
             for needed, reason in ((NEEDED, TOO_FEW), (FITS_NEEDED, TOO_FEW_FITS)):
                 if needed in verdict.details:
                     verdict = replace(verdict, status="not-applicable", reason=reason)
+        if not verdict.account and verdict.status != "not-applicable":
+            verdict = replace(verdict, account=self._account_of(verdict))
         noted = replace(verdict, ledger=self)
         self.verdicts.append(noted)
         return noted
+
+    def _account_of(self, verdict: Verdict) -> dict[str, int]:
+        """The account of a verdict that its oracle made itself: all that it tells."""
+        account = Account(
+            drawn=0,
+            not_applicable={"": verdict.not_applicable},
+            answered=verdict.users,
+            failed={"": verdict.errors},
+        )
+        known = account.asked + verdict.not_applicable
+        sampled = known if self.recsys is None else len(self.recsys.runner.cases)
+        drawn = max(known, sampled)
+        return replace(account, drawn=drawn, not_asked=drawn - known).plain
 
     def heard(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
         """Record that a verdict was false at a line of some code; in a plan, say what lets it go on."""

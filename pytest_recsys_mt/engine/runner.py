@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.answers import Asked, Context, Drawn
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
@@ -27,7 +27,7 @@ from pytest_recsys_mt.errors import (
 )
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
-from pytest_recsys_mt.relations.transformation import Transformation
+from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
@@ -70,6 +70,7 @@ class Runner:
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
         unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
+        drawing: Names of the transformations that drew random numbers to change a request.
         asked_apart: Whether answers were compared with source answers of another time, or had to be asked again.
     """
 
@@ -89,6 +90,7 @@ class Runner:
         self.asked_apart = False
         self.controls: dict[tuple[str, int], Any] = {}
         self.unvaried: str | None = None
+        self.drawing: set[str] = set()
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
@@ -105,10 +107,15 @@ class Runner:
         return tuple(Asked(case.request, (), case.held_out, case.past) for case in self.cases)
 
     @cached_property
-    def of_all(self) -> bool:
-        """Whether the sampled users are all users of the data; those of recorded answers are a sample themselves."""
-        everybody = self._split.unit is None and self.design.users >= self._split.units
-        return self.subject.live and everybody
+    def drawn(self) -> frozenset[Drawn]:
+        """What was drawn at random for the unchanged requests of all sampled users."""
+        found: set[Drawn] = set(self._split.drawn(self.design))
+        # Recorded answers are a sample of users themselves.
+        if not self.subject.live or self.design.users < self._split.units:
+            found.add("users")
+        if self.design.refits or self.design.trained_on is not None:
+            found.add("changes")
+        return frozenset(found)
 
     def everyone(self) -> Iterator[Case]:
         """All users of the data who could be drawn; see `Split.everyone`."""
@@ -239,6 +246,7 @@ class Runner:
         for transformation in transformations:
             name = name_of(transformation)
             rng = generator(self.settings.seed, case.request.user, name)
+            unused = _state_of(rng)
             try:
                 changed = (
                     transformation(request, rng, self.world)
@@ -247,6 +255,9 @@ class Runner:
                 )
             except NotApplicable as reason:
                 return reason
+            finally:
+                if _state_of(rng) != unused:
+                    self.drawing.add(name)
             if not isinstance(changed, Request):
                 raise RelationError(
                     f"the transformation {name!r} returned {changed!r}; it must return a Request, "
@@ -328,3 +339,9 @@ class Runner:
         read = self.subject.read(request, answer)
         self.executor.readings.note(self.subject.name, call.key, read)
         return read
+
+
+def _state_of(rng: Generator) -> tuple[object, int]:
+    """What changes if numbers are drawn from a generator, or others are spawned from it."""
+    bits = rng.bit_generator
+    return bits.state["state"], bits.seed_seq.n_children_spawned  # type: ignore[attr-defined]

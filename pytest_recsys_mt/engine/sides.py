@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample, Span
+from pytest_recsys_mt.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
+from pytest_recsys_mt.engine.losses import cannot_answer, lost, parted
 from pytest_recsys_mt.engine.questions import (
     Questions,
     _apart,
@@ -83,19 +84,28 @@ class Side:
         return self._made[0]
 
     @cached_property
-    def _made(self) -> tuple[dict[int, Request], Counter[str]]:
-        requests, reasons = {}, Counter[str]()
+    def _made(self) -> tuple[dict[int, Request], dict[int, str]]:
+        """The requests by position, and why there is none at the other positions."""
+        requests: dict[int, Request] = {}
+        reasons: dict[int, str] = {}
         try:
             self.runner.way(self.asked)
         except NotApplicable as reason:
-            return {}, Counter({str(reason): len(self.runner.cases)})
+            return {}, dict.fromkeys(range(len(self.runner.cases)), str(reason))
         for position, case in enumerate(self.runner.cases):
             request = self.runner.transformed(case, self.transformations)
             if isinstance(request, Request):
                 requests[position] = request
             else:
-                reasons[str(request) or "no reason given"] += 1
+                reasons[position] = str(request) or "no reason given"
         return requests, reasons
+
+    @property
+    def drawn(self) -> frozenset[Drawn]:
+        """What was drawn at random to make the requests of this side."""
+        names = set(map(name_of, self.transformations))
+        draws = bool(self.requests) and not names.isdisjoint(self.runner.drawing)
+        return self.runner.drawn | ({"changes"} if draws else frozenset())
 
     def changed(self) -> Iterator[tuple[Request, Request]]:
         """Each user's own request, and that of this side."""
@@ -109,6 +119,7 @@ class Side:
             if isinstance(each, Transformation) and each.before is not None:
                 rng = generator(self.runner.settings.seed, user, each.name)
                 found = each.before(self.requests[position], rng, self.runner.world)
+                self.runner.drawing.add(each.name)
         return found
 
     def call(self, request: Request, replicate: int) -> Call:
@@ -126,19 +137,27 @@ class Side:
         positions = self._served()[:users]
         self._ask(positions)
         outcomes = [self._outcomes[position] for position in positions]
-        answered = outcomes[: _first_unasked(outcomes)]
-        asked = [outcome.asked for outcome in answered if outcome.asked is not None]
-        reasons = Counter(each.not_applicable for each in outcomes if each.not_applicable)
+        order = self._users(positions)
+        answered = _first_unasked(outcomes)
+        seen = outcomes[:answered]
+        asked = [outcome.asked for outcome in seen if outcome.asked is not None]
+        found = [each for one in zip(order, seen, strict=False) if (each := lost(*one)) is not None]
+        counted, refused = parted(found, cannot=cannot_answer(seen))
         return Sample(
             asked=tuple(each for each in asked if not each.unread),
-            not_applicable=self._made[1] + reasons,
-            errors=Counter(outcome.error for outcome in answered if outcome.error),
-            unasked=Counter(outcome.unasked for outcome in outcomes if outcome.unasked),
+            not_applicable=Counter(self._made[1].values()) + Counter(refused.values()),
+            lost=counted,
+            unasked=_unasked(outcomes[answered:]),
             unread=tuple(each for each in asked if each.unread),
-            order=self._users(positions),
+            order=tuple(user for user in order if user not in refused),
             ends=self._ends_of,
-            complete=self.runner.of_all and len(positions) == len(self._served()),
+            drawn=self._drawn_for(positions, self._served()),
+            sampled=len(self.runner.cases),
         )
+
+    def _drawn_for(self, positions: Sequence[int], everybody: Sequence[int]) -> frozenset[Drawn]:
+        """What was drawn for the users at these positions, of `everybody` who can be asked."""
+        return self.drawn | ({"users"} if len(positions) < len(everybody) else frozenset())
 
     def _ends_of(self, span: Span) -> tuple[float, float]:
         if span not in self._ends:
@@ -200,44 +219,39 @@ class Side:
         theirs: Mapping[int, Outcome],
     ) -> Pairs:
         both = [(ours[position], theirs[position]) for position in positions]
+        order = self._users(positions)
         # Answers past a limit are no sample: users count in the order drawn, or not at all.
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
-        unasked = Counter(one.unasked or two.unasked for one, two in both[answered:])
-        del unasked[""]
-        source, other, unread = [], [], []
-        broken: dict[str, list[Asked]] = {}
-        errors = Counter[str]()
-        reasons = self._made[1] + partner._made[1]
+        source, other, unread, found = [], [], [], []
         apart = 0.0
-        for one, two in both[:answered]:
-            if one.asked is not None and two.asked is not None:
-                if one.asked.unread or two.asked.unread:
-                    unread.append((one.asked, two.asked))
-                else:
-                    source.append(one.asked)
-                    other.append(two.asked)
-                apart = max(apart, _apart(one.times, two.times))
-                if self._same_question(partner):
-                    self.runner.answered_twice(one, two, told=True)
-            elif one.not_applicable or two.not_applicable:
-                reasons[one.not_applicable or two.not_applicable] += 1
-            elif one.asked is not None:
-                broken.setdefault(two.error, []).append(one.asked)
+        for user, (one, two) in zip(order, both[:answered], strict=False):
+            if one.asked is None or two.asked is None:
+                found += [each for each in [lost(user, one, two)] if each is not None]
+                continue
+            if one.asked.unread or two.asked.unread:
+                unread.append((one.asked, two.asked))
             else:
-                errors[one.error] += 1
+                source.append(one.asked)
+                other.append(two.asked)
+            apart = max(apart, _apart(one.times, two.times))
+            if self._same_question(partner):
+                self.runner.answered_twice(one, two, told=True)
         if self._purpose != CONTROL:  # on which no verdict's status depends
             self.runner.asked_apart |= bool(apart)
+        sides = zip(*both[:answered], strict=True)
+        counted, refused = parted(found, cannot=cannot_answer(*sides))
+        without_request = Counter({**partner._made[1], **self._made[1]}.values())
         return Pairs(
             tuple(source),
             tuple(other),
-            reasons,
-            errors,
-            unasked,
-            broken=broken,
+            without_request + Counter(refused.values()),
+            counted,
+            _unasked([two if two.unasked else one for one, two in both[answered:]]),
             unread=tuple(unread),
-            order=self._users(positions),
+            order=tuple(user for user in order if user not in refused),
             ends=lambda span: _widest(self._ends_of(span), partner._ends_of(span)),
-            complete=self.runner.of_all and len(positions) == len(self._served(partner)),
+            drawn=self._drawn_for(positions, self._served(partner)) | partner.drawn,
+            sampled=len(self.runner.cases),
             apart=apart,
             refits=self.runner.design.refits and not self._same_question(partner),
         )
@@ -306,3 +320,15 @@ def _how(transformations: Sequence[AnyTransformation]) -> How:
         if isinstance(each, Transformation) and each.asked != "together":
             return each.asked
     return "together"
+
+
+def _unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
+    """Why the users from the first unasked one on do not count, with their number."""
+    reason = ""
+    reasons = Counter[str]()
+    for outcome in outcomes:
+        reason = (
+            outcome.unasked or reason
+        )  # one who was answered behind a gap does not count either
+        reasons[reason] += 1
+    return reasons

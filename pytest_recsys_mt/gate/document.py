@@ -89,6 +89,7 @@ class Row(TypedDict):
     users: int
     not_applicable: int
     errors: int
+    account: dict[str, int]
     looks: int
     reason: str
     vacuous: str
@@ -110,6 +111,7 @@ class Row(TypedDict):
 EARLIER: Mapping[str, object] = {
     "promise": "", "expected": "holds", "allowed": None, "measures": "", "reason": "", "details": {}, "slices": [], "shrunk": None,
     "attempts": 1, "reproduce": "", "traceback": "", "vacuous": "",
+    "account": {},
 }  # fmt: skip
 """What rows of earlier records lack."""
 

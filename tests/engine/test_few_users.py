@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Context, Drawn, Pairs
 from pytest_recsys_mt.oracles import different_ranking, same_ranking
 from pytest_recsys_mt.oracles.different_ranking import chance_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects
@@ -76,9 +76,8 @@ def test_the_mean_of_a_whole_population_is_what_it_is() -> None:
 
     class Whole(FakeAnswers):
         def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-            return dataclasses.replace(
-                FakeAnswers.pair(ours, followup, users), complete=users in (None, 30)
-            )
+            drawn = frozenset[Drawn]() if users in (None, 30) else frozenset[Drawn]({"users"})
+            return dataclasses.replace(FakeAnswers.pair(ours, followup, users), drawn=drawn)
 
     assert same_ranking(ours, theirs, margin=0.05).status == "inconclusive"
     exact = same_ranking(Whole(ours.asked, ours.context), theirs, margin=0.05)

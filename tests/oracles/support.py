@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Lost, Pairs, Sample
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 
 Lists = Sequence[Sequence[Sequence[str]]]
@@ -23,15 +23,23 @@ class FakeAnswers:
     not_applicable: Mapping[str, int] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def lost(self) -> tuple[Lost, ...]:
+        """The users of whom a call failed."""
+        reasons = [reason for reason, count in self.errors.items() for _ in range(count)]
+        return tuple(
+            Lost(f"lost{number}", "failed", reason) for number, reason in enumerate(reasons)
+        )
+
     def applicable(self, followup: Answers | None = None, /) -> int:
         return len(self.asked)
 
     def sample(self, users: int | None = None) -> Sample:
-        return Sample(tuple(self.asked)[:users], self.not_applicable, self.errors)
+        return Sample(tuple(self.asked)[:users], self.not_applicable, self.lost)
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         theirs = followup.sample(users)
-        return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.errors)
+        return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.lost)
 
     def pair_anew(self, followup: Answers, /, users: int) -> None:
         return None

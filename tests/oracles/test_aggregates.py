@@ -288,7 +288,7 @@ def test_the_values_of_users_are_within_the_reach_that_is_recorded() -> None:
 def test_silent_users_are_errors_as_with_scores() -> None:
     users = [user(f"u{n}", ["i1", f"i{n % 9}"]) for n in range(40)] + [user("mute", [])]
     verdict = at_most(FakeAnswers(users, CONTEXT), "item_coverage", 0.99)
-    assert (verdict.users, verdict.errors) == (40, 1)
+    assert (verdict.status, verdict.users, verdict.errors) == ("inconclusive", 40, 1)
     assert at_most(FakeAnswers(users[-1:] * 3, CONTEXT), "item_coverage", 0.9).status == "error"
 
 

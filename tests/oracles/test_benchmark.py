@@ -42,7 +42,8 @@ class _Whole(FakeAnswers):
     """All users of the data."""
 
     def sample(self, users: int | None = None) -> Sample:
-        return replace(super().sample(users), complete=users is None or users >= len(self.asked))
+        whole = users is None or users >= len(self.asked)
+        return replace(super().sample(users), drawn=frozenset() if whole else frozenset({"users"}))
 
 
 POPULARITY = {"a": 64, "b": 16, "c": 4, "d": 1, "new": 0}
@@ -163,13 +164,15 @@ def test_items_that_say_nothing_of_taste_are_left_out_and_counted() -> None:
     assert "120 recommended items without log_popularity_difference left out" in verdict.reason
 
 
-def test_users_without_a_score_are_not_applicable_and_silent_ones_errors() -> None:
+def test_users_without_a_score_count_at_both_ends_and_silent_ones_are_errors() -> None:
     lists = [["a", "b"][: 1 + place % 2] for place in range(38)]
     verdict = at_most(answers([*lists, ["new"], []]), "log_popularity_difference", 4)
-    assert (verdict.users, verdict.not_applicable, verdict.errors) == (38, 1, 1)
+    account = verdict.account
+    assert (account["answered"], account["undefined"], account["failed"]) == (38, 1, 1)
+    assert "(the answer has no log_popularity_difference (1))" in verdict.reason
     nobody = at_most(answers([["new"]] * 40), "log_popularity_difference", 4)
-    assert nobody.status == "not-applicable"
-    assert "the answer has no log_popularity_difference" in nobody.reason
+    assert nobody.status == "inconclusive"
+    assert "no user has a number; 40 users of 40 got no number" in nobody.reason
     rank = at_most(answers([["a", "b"]] * 40), "popularity_rank_correlation", 0.5)
     assert rank.status == "not-applicable"  # who repeats nothing has no such correlation
 

@@ -63,12 +63,11 @@ def test_items_without_popularity_are_left_out_and_counted() -> None:
     assert "40 recommended items without log_popularity" in verdict.reason
 
 
-def test_users_without_a_score_are_errors() -> None:
+def test_users_without_a_score_count_at_both_ends() -> None:
     followup = [[NICHE]] * 15 + [[["new"]], [[]]] + [[NICHE]] * 3
     verdict = decreases(*sides([[POPULAR]] * 20, followup, CONTEXT))
-    assert verdict.status == "error"
-    assert verdict.errors == 2
-    assert "no recommended item has a log_popularity (2)" in verdict.reason
+    assert verdict.account["undefined"] == 2
+    assert "2 users of 20 got no number (an answer has no log_popularity (2))" in verdict.reason
 
 
 def test_a_score_of_your_own() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs
 from pytest_recsys_mt.oracles import (
     accuracy_kept,
     cand_dif_within,
@@ -55,7 +55,8 @@ class Failing(FakeAnswers):
         order = [asked.user for asked in seen.source]
         for number, one in enumerate(lost, 1):
             order.insert((every + 1) * number - 1, one.user)
-        return replace(seen, broken={WHY: lost} if lost else {}, order=tuple(order))
+        failed = tuple(Lost(one.user, "failed", WHY, one) for one in lost)
+        return replace(seen, lost=failed, order=tuple(order))
 
 
 def run(
@@ -85,8 +86,9 @@ def test_three_crashes_of_eighty_hold_nothing() -> None:
     assert verdict.estimate == 0
     assert verdict.interval is not None
     assert verdict.interval[1] == pytest.approx(0.1182, abs=0.001)  # three of 80 wholly different
-    assert verdict.reason.startswith("3 follow-ups of 80 kept failing although the source was")
-    assert f"{WHY} (3)" in verdict.reason
+    assert verdict.reason.startswith(
+        f"3 users of 80 got no answer ({WHY} (3)); each counts against"
+    )
     assert "more users" not in verdict.reason  # more users like these would settle nothing
     assert len(verdict.per_user) == 77
     assert verdict.details["unmeasured"] == {"users": {"lost0": 25, "lost1": 50, "lost2": 75}}
@@ -114,7 +116,7 @@ def test_a_violation_that_three_could_have_undone_does_not_stand() -> None:
 def test_what_is_unclear_anyway_still_says_how_many_users_would_settle_it() -> None:
     verdict = run(same_ranking, [ONE] * 40, [ONE] * 40, 2)
     assert "more users like these would settle it" in verdict.reason
-    assert "kept failing" in verdict.reason
+    assert "2 users of 42 got no answer" in verdict.reason
 
 
 def test_a_promise_of_change_is_bounded_the_other_way_round() -> None:
@@ -154,7 +156,7 @@ def test_every_oracle_of_two_sides_counts_them(
     sound[0] = Failing(source, DETERMINISTIC, broken=source[:3])
     verdict = oracle(*sound, **arguments)
     assert (verdict.status, verdict.errors) == ("inconclusive", 3)
-    assert "3 follow-ups of 100 kept failing" in verdict.reason
+    assert "3 users of 100 got no answer" in verdict.reason
 
 
 def test_a_rise_is_not_shown_where_those_who_failed_could_have_fallen() -> None:
@@ -190,7 +192,7 @@ def test_numbers_of_all_users_together_are_not_guessed(
     verdict = run(oracle, lists, lists, 3, context=context, **arguments)
     assert verdict.status == "inconclusive"
     assert "all users together" in verdict.reason
-    assert "3 follow-ups of 100" in verdict.reason
+    assert "3 users of 100 got no answer" in verdict.reason
 
 
 def test_more_than_the_limit_is_an_error_as_of_any_call() -> None:
@@ -206,11 +208,12 @@ def test_a_look_that_is_clear_all_the_same_ends_the_asking() -> None:
     assert (verdict.status, verdict.looks, verdict.errors) == ("violated", 1, 1)
 
 
-def test_the_published_test_leaves_them_out_and_says_so() -> None:
+def test_the_published_test_claims_nothing_beside_them() -> None:
     rng = np.random.default_rng(5)
     runs = [[list(rng.permutation(list("abcdefgh"))[:5]) for _ in range(4)] for _ in range(40)]
     verdict = run(paper_t_test, runs, runs, 2, context=Context())
-    assert f"failed and left out: {WHY} (2)" in verdict.reason
+    assert f"2 users of 42 got no answer ({WHY} (2))" in verdict.reason
+    assert verdict.status == "inconclusive"
 
 
 def choices(chosen: Sequence[int | None], label: str = "", failed: Sequence[int] = ()) -> Choices:
@@ -235,7 +238,7 @@ def test_changed_questions_that_fail_count_as_answered_otherwise() -> None:
             same_choices(source, [changed], Context(), 0.05),
         ):
             assert (verdict.status, verdict.errors) == (status, errors)
-            assert ("3 follow-ups of 100 kept failing" in verdict.reason) == bool(errors)
+            assert ("3 of 100 questions got no answer" in verdict.reason) == bool(errors)
     lost = choices([0] * 100, failed=range(3))
     assert same_choices(lost, [kept], Context(), 0.05).status == "holds"
 

@@ -125,7 +125,7 @@ PROMISES: list[Promise] = ["at most", "at least", "within"]
 def test_no_effects_do_either(values: list[float], promise: Promise, data: st.DataObject) -> None:
     array = np.array(values)
     asked = ask([[["a"]]] * len(values))
-    seen = Seen(
+    seen = Seen.of(
         Effects(np.arange(len(values)), array, (-1.0, 1.0)), Sample(tuple(asked)), asked, ()
     )
     claim = Claim("any", promise, data.draw(st.sampled_from([0.01, 0.05, 0.5])))

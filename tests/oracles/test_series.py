@@ -39,7 +39,7 @@ class Failing(FakeAnswers):
     """A side that shares no user with one whose calls failed."""
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
-        failed = followup.sample(users).errors
+        failed = followup.sample(users).lost
         return Pairs((), (), {}, failed) if failed else super().pair(followup, users)
 
 

@@ -14,7 +14,7 @@ from benchmarks.calibration import bound
 from benchmarks.shapes import SHAPES
 from benchmarks.slices import ALPHA, NAMES, members, verdict, wrong
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Asked, Context, Pairs
+from pytest_recsys_mt.answers import Asked, Context, Lost, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import at_least, complete_list, monotone, same_ranking, same_score
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -320,7 +320,10 @@ def test_a_follow_up_that_fails_counts_in_its_group_too() -> None:
             return Pairs(
                 tuple(pairs.source[place] for place in kept),
                 tuple(pairs.followup[place] for place in kept),
-                broken={"down": [pairs.source[place] for place in lost]},
+                lost=tuple(
+                    Lost(pairs.source[place].user, "failed", "down", pairs.source[place])
+                    for place in lost
+                ),
                 order=tuple(each.user for each in pairs.source),
             )
 

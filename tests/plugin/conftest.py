@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests import accounts
+
 TOYS = '''
 """Recommenders that keep or break known relations."""
 import hashlib
@@ -120,4 +122,6 @@ def run(request: pytest.FixtureRequest, project: pytest.Pytester) -> Run:
 
 def record_of(path: Path) -> dict[str, Any]:
     """The JSON record of a run."""
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    accounts.add_up(record)
+    return record

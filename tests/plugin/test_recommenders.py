@@ -132,7 +132,7 @@ def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pyt
     result.stdout.fnmatch_lines(["E*RecommenderError: *recommend(requests)*complete(prompts)*"])
 
 
-def test_a_request_that_a_recommender_cannot_serve_is_not_applicable(
+def test_a_refusal_of_all_does_not_apply_and_of_some_is_counted(
     run: Run, project: pytest.Pytester
 ) -> None:
     project.makepyfile(TEST)
@@ -142,11 +142,16 @@ def test_a_request_that_a_recommender_cannot_serve_is_not_applicable(
         from toys import Faithful
 
         class Picky(Faithful):
+            part = 2
+
             def recommend(self, requests):
                 for request in requests:
-                    if int(request.user[1:]) % 2:
-                        raise NotApplicable("odd users are not served")
+                    if request.scale.high > 5 and int(request.user[1:]) % self.part == 0:
+                        raise NotApplicable("such users are not served")
                 return super().recommend(requests)
+
+        class Seldom(Picky):
+            part = 29
 
         class Closed(Faithful):
             def recommend(self, requests):
@@ -154,11 +159,16 @@ def test_a_request_that_a_recommender_cannot_serve_is_not_applicable(
         """
     )
     path = project.path / "record.json"
-    run("--recsys-model=picky:Picky", f"--recsys-json={path}").assert_outcomes(passed=1)
+    run("--recsys-model=picky:Picky", f"--recsys-json={path}").assert_outcomes(failed=1)
     (row,) = record_of(path)["results"]
-    assert row["users"] + row["not_applicable"] == 30
-    assert 0 < row["not_applicable"] < 30
-    assert row["errors"] == 0
+    assert row["status"] == "error"
+    assert row["account"]["refused"] == row["errors"] > 5
+    assert "got a refusal, although the recommender answers others" in row["reason"]
+    run("--recsys-model=picky:Seldom", f"--recsys-json={path}")
+    (row,) = record_of(path)["results"]
+    assert row["account"]["refused"] == row["account"]["both_ends"] == 1
+    assert "1 user of" in row["reason"]
+    assert "each counts against every claim" in row["reason"]
     result = run("--recsys-model=picky:Closed", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["1 not applicable: closed today (all of*"])

@@ -1,0 +1,44 @@
+"""Users who were asked and got no answer, and recommenders that cannot answer a kind of question at all."""
+
+from collections.abc import Iterable, Sequence
+
+from pytest_recsys_mt.answers import Lost
+from pytest_recsys_mt.engine.runner import Outcome
+
+
+def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | None:
+    """Why a user got no answer on one side, or on at least one of two; None if all are there.
+
+    A failed call is the reason before a refusal: asked again, it may be answered.
+    """
+    outcomes = [source] if followup is None else [source, followup]
+    answered = None if followup is None else source.asked
+    for outcome in outcomes:
+        if outcome.error:
+            return Lost(user, "failed", outcome.error, answered)
+    for outcome in outcomes:
+        if outcome.not_applicable:
+            return Lost(user, "refused", outcome.not_applicable, answered)
+    return None
+
+
+def cannot_answer(*sides: Iterable[Outcome]) -> bool:
+    """Whether a recommender refuses every question of a side, so that it cannot answer this kind.
+
+    Failed calls say nothing about that. A recommender that answers some users and refuses others chooses whom a
+    verdict is about, so these are counted.
+    """
+    return any(_refuses_all(list(side)) for side in sides)
+
+
+def _refuses_all(side: Sequence[Outcome]) -> bool:
+    answered = any(outcome.asked is not None for outcome in side)
+    return not answered and any(outcome.not_applicable for outcome in side)
+
+
+def parted(found: Sequence[Lost], *, cannot: bool) -> tuple[tuple[Lost, ...], dict[str, str]]:
+    """The users who count as lost, and by user why the recommender cannot answer, if it `cannot`."""
+    if not cannot:
+        return tuple(found), {}
+    failed = tuple(each for each in found if each.why == "failed")
+    return failed, {each.user: each.reason for each in found if each.why == "refused"}

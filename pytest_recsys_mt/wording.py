@@ -9,7 +9,7 @@ SHARE = "share of"
 """What a verdict measures is a share, and may be shown in percent, if its words begin so."""
 
 SETTLED = (
-    "batch", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
+    "ahead", "batch", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
     "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "unit",
 )  # fmt: skip
 """Options that a project settles in its ini file; a run that wants another value says ``-o recsys_NAME=VALUE``."""

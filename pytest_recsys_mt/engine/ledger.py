@@ -15,7 +15,7 @@ import pytest
 
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict
+from pytest_recsys_mt.engine.skips import LONGEST, OUTCOMES, DoesNotApply, SkippedByVerdict
 from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.oracles.judging.account import Account
@@ -167,8 +167,8 @@ class RunningTest:
         source, followup = self.sides
         try:
             return [call.key for _, call in source.calls(followup)]
-        except Exception:  # noqa: BLE001 - a transformation's; it has ended the test already
-            return []
+        except (Exception, *OUTCOMES):  # noqa: BLE001 - a transformation's
+            return []  # it has ended the test already
 
     def require_what_it_needs(self) -> None:
         """Skip a test whose relation does not apply to the recommender; see `Recsys.lacks`."""

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import contextvars
 import importlib.util
-import sys
+import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.engine.source import holds_open
 from pytest_recsys_mt.errors import RecsysError
 
 CAN_PARK = importlib.util.find_spec("greenlet") is not None
@@ -37,13 +36,11 @@ class Wanted:
     Attributes:
         subject: The subject to ask. None: a body that waits until nothing else is asked (`last`), or for its test.
         calls: The calls.
-        holds: Whether no other body may run before this one goes on.
         last: See `subject`.
     """
 
     subject: Subject | None = None
     calls: Sequence[Call] = ()
-    holds: bool = False
     last: bool = False
 
 
@@ -57,7 +54,7 @@ class Part(Protocol):
 
 @dataclass(eq=False)
 class FirstLook:
-    """The first questions of a test whose body cannot run before the test does."""
+    """The first questions of a test whose body does not run before the test does."""
 
     subject: Subject
     calls: Sequence[Call]
@@ -88,6 +85,7 @@ class Body:
         self.raised: BaseException | None = None
         self._run = run
         self._within = within
+        self._loop = _running_loop()  # a notebook, for one, runs all tests within its own
         self._greenlet = greenlet(self._to_its_end)
         self._greenlet.gr_context = contextvars.copy_context()
 
@@ -112,11 +110,6 @@ class Body:
             self._greenlet.parent = getcurrent()
             self._greenlet.switch()
 
-    def finish_here(self) -> None:
-        """As `finish`, before its test."""
-        with self._within():
-            self.finish()
-
     def close(self) -> None:
         """End it where it is parked: its test does not come."""
         if self._greenlet and not self._greenlet.dead:
@@ -125,18 +118,13 @@ class Body:
 
     @property
     def runs_now(self) -> bool:
-        """Whether the code that asks is its own, and may be parked: not a thread's, nor that of an event loop."""
-        return self._greenlet is getcurrent() and not _within_a_loop()
+        """Whether the code that asks is its own, and may be parked: not a thread's, nor that of an event loop of its own."""
+        return self._greenlet is getcurrent() and _running_loop() is self._loop
 
     def park(self, wanted: Wanted) -> None:
         """Leave it; returns when it goes on."""
         assert self._greenlet.parent is not None
         self._greenlet.parent.switch(wanted)
-
-    @property
-    def holds(self) -> bool:
-        """Whether it has something open that others would see, such as a patched module."""
-        return holds_open(sys._getframe(1), Body._to_its_end.__code__)
 
 
 class Schedule:
@@ -156,10 +144,7 @@ class Schedule:
         self._subjects: dict[int, Subject] = {}
         self._sent: set[str] = set()
         self._last: list[Part] = []
-        self._held: list[Part] = []
-        self._holder: Part | None = None
         self._running: Body | None = None
-        self._in_flight = False
 
     def run(self) -> None:
         """Run and ask until every part has ended or waits for its test, or a limit of the run is reached.
@@ -168,15 +153,13 @@ class Schedule:
             CacheError: If answers cannot be read.
         """
         self._go_on()
-        while self._wanted or self._last or self._held:
-            if self._held or not self._wanted:
-                self._ready.extend(self._held or self._last)
-                (self._held or self._last).clear()
+        while self._wanted or self._last:
+            if not self._wanted:
+                self._ready.extend(self._last)
+                self._last.clear()
             elif not self._ask():
                 break
             self._go_on()
-        if isinstance(self._holder, Body):  # what it holds open is not left to other tests
-            self._holder.finish_here()
 
     def _ask(self) -> bool:
         asked = max(self._wanted, key=lambda each: len(self._wanted[each]))
@@ -184,11 +167,7 @@ class Schedule:
         if not calls:
             return False
         self._sent.update(call.key for call in calls)
-        self._in_flight = True
-        try:
-            answers = self._executor.execute(subject, calls, then=partial(self._then, asked))
-        finally:
-            self._in_flight = False
+        answers = self._executor.execute(subject, calls, then=partial(self._then, asked))
         if any("unasked" in answer for answer in answers):
             return False
         self._arrived(list(self._sent))  # failed calls too: their bodies find the failure
@@ -237,7 +216,8 @@ class Schedule:
                     self._ready.append(part)
 
     def _go_on(self) -> None:
-        while part := self._next():
+        while self._ready:
+            part = self._ready.popleft()
             self._running = part if isinstance(part, Body) else None
             with self._executor.parking(self._lacks, self._settles):
                 wanted = part.go_on()
@@ -245,23 +225,10 @@ class Schedule:
             if wanted is not None:
                 self._note(part, wanted)
 
-    def _next(self) -> Part | None:
-        part = self._holder
-        if part is None:
-            return self._ready.popleft() if self._ready else None
-        if part not in self._ready:
-            return None
-        self._ready.remove(part)
-        self._holder = None
-        return part
-
     def _note(self, part: Part, wanted: Wanted) -> None:
-        if wanted.holds:
-            self._holder = part
         if wanted.last:
             self._last.append(part)
         if wanted.subject is None:
-            self._held += [part] if wanted.holds else []
             return
         self._missing[part] = {call.key for call in wanted.calls}
         self._subjects[id(wanted.subject)] = wanted.subject
@@ -272,30 +239,35 @@ class Schedule:
 
     def _lacks(self, subject: Subject | None, calls: Sequence[Call]) -> bool:
         body = self._running
-        if body is not None and body.runs_now:
-            holds = body.holds
-            if holds and subject is None and not self._in_flight:
-                return False
-            body.park(Wanted(subject, calls, holds))
-            return True
-        if self._in_flight:
+        if body is None:
+            return False
+        if not body.runs_now:
             raise RecsysError(
-                "a test asks in a thread or an event loop of its own, while answers are on their way that other "
-                "tests wait for; mark it with @pytest.mark.recsys_once, so that it runs by itself"
+                f"a test that runs ahead asks in {_asking()}, where it cannot wait for answers while other tests run; "
+                f"mark this test with @pytest.mark.recsys_once, so that it runs by itself"
             )
-        return False
+        body.park(Wanted(subject, calls))
+        return True
 
     def _settles(self) -> bool:
         """Park the body that runs until nothing else is asked; returns whether it was parked."""
         body = self._running
-        if body is None or not body.runs_now or body.holds:
+        if body is None or not body.runs_now:
             return False
         body.park(Wanted(last=True))
         return True
 
 
-def _within_a_loop() -> bool:
+def _running_loop() -> asyncio.AbstractEventLoop | None:
     with contextlib.suppress(RuntimeError):
-        asyncio.get_running_loop()
-        return True
-    return False
+        return asyncio.get_running_loop()
+    return None
+
+
+def _asking() -> str:
+    thread = threading.current_thread()
+    return (
+        "an event loop of its own"
+        if thread is threading.main_thread()
+        else f"the thread {thread.name!r}"
+    )

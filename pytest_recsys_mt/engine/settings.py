@@ -216,6 +216,12 @@ class Settings(AskedSettings):
         make=_fault,
     )
 
+    ahead: bool = flag(
+        "run the bodies of all tests ahead, so that all of them ask together; else only those of the suites, and of tests "
+        "marked recsys_ahead (default: false)",
+        reproduced=False,
+    )
+
     models_given: bool = False  # by the command line, rather than the ini file or the default
     family: int = 1  # how many tests may find a violation; known once they are collected
 

@@ -4,6 +4,9 @@ import os
 
 import pytest
 
+OUTCOMES = (pytest.skip.Exception, pytest.xfail.Exception, pytest.fail.Exception)
+"""What ends a test, and is no `Exception`."""
+
 LONGEST = 1000
 """Characters of a reason that are told."""
 

@@ -13,7 +13,7 @@ import time
 import unittest
 import warnings
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,32 +22,36 @@ from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
+from pytest_recsys_mt.engine.skips import OUTCOMES
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin import items
-from pytest_recsys_mt.plugin.state import BEGUN, RUNNING_TEST, Begun, asks_now, new_running_test
+from pytest_recsys_mt.plugin.state import (
+    BEGUN,
+    RUNNING_TEST,
+    Begun,
+    asks_now,
+    is_shipped,
+    new_running_test,
+)
+
+AHEAD = "recsys_ahead"
+"""The mark of a test whose body may begin before the test."""
 
 ONCE = "recsys_once"
-"""The mark of a test whose body must not begin before the test."""
+"""The mark of a test whose body does not, though `AHEAD` is wanted for those around it."""
 
 SLOW = (
     "without greenlet each test waits for its own answers, one after another; pip install greenlet"
 )
 """The note of a run in which bodies cannot be parked."""
 
-_KNOWN = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
-"""Fixtures of a test that may begin before pytest comes to it; its body may take `recsys` alone of them."""
-
-_BY_ITSELF = frozenset(
-    {"threading", "multiprocessing", "concurrent", "asyncio", "subprocess", "signal", "ctypes", "breakpoint", "set_trace"}
-)  # fmt: skip
-"""Names in a body that may go on while it is parked, or that want the terminal."""
-
 
 def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
-    """Begin the tests that can begin now, and ask what they wait for, all together.
+    """Begin the bodies that run ahead, and ask what they wait for, all together.
 
-    The bodies of a module begin in their order. A test with fixtures of its own runs in its own time; if it is
-    metamorphic, the questions to its first users are asked before the first test of its recommender.
+    They begin when the first of them comes. For a metamorphic test whose body does not run ahead, the questions to its
+    first users are asked: beside those of all tests of its recommender for which pytest sets up the same fixtures, when
+    the first of them comes. So what one test has set up is not there while another one asks.
 
     An error here is reported by the test that needs the answer.
 
@@ -63,40 +67,35 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     if running.recsys is None or key is None:
         return 0.0
     subject = running.recsys.runner.subject
-    first, begins = run.begins(key), _is_waited_for(item, subject) and _may_begin(item)
+    surroundings = items.surroundings_of(item)
+    looks = run.begins((key, surroundings))
+    wants = _is_waited_for(item, subject) and not _has_begun(item) and _runs_ahead(item, run)
     # Each worker would ask again for answers that only this process has. A recommender that reads
     # no prompt and stores nothing runs in this process anyway: a larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
     kept = subject.durable or (subject.reads_text and not on_worker)
-    if not (first or begins) or not kept or run.settings.mode == "replay":
+    if not (looks or wants) or not kept or run.settings.mode == "replay":
         return 0.0
-    if first and subject.waits and not CAN_PARK:
+    if wants and not CAN_PARK and SLOW not in run.notes:
         run.notes.append(SLOW)
     began = time.perf_counter()
-    parts: list[Part] = []
-    late = set()  # modules of which a test must run before the next begins
-    all_items = cast("list[pytest.Function]", item.session.items)
-    # The first tests of the session may be another worker's, which has not begun them yet.
-    for other in all_items[0 if on_worker else all_items.index(item) :]:
-        begun = other.stash.get(BEGUN, None)
-        if begun is not None and begun.body is not None:
-            continue
-        ours = isinstance(other, pytest.Function) and items.recommender_of(other) == key
-        if ours and begins and other.path not in late and _may_begin(other):
-            parts += _begun(other, running, run)
-        elif not is_skipped(other):
-            late.add(other.path)
-            if ours and first and items.asks_two_sides(other):
+    # The first tests of the session may be another worker's, which has not asked for them yet.
+    first = 0 if on_worker else item.session.items.index(item)
+    alone = run.once((key, surroundings)) if on_worker else contextlib.nullcontext(True)
+    with time_limit(item, counts=False), contextlib.suppress(RecsysError):
+        parts: list[Part] = []
+        for other in item.session.items[first:]:
+            if not isinstance(other, pytest.Function) or items.recommender_of(other) != key:
+                continue
+            if is_skipped(other) or _has_begun(other):
+                continue
+            if wants and CAN_PARK and _runs_ahead(other, run):
+                parts += _begun(other, running, run)
+            elif looks and items.surroundings_of(other) == surroundings:
                 parts += _looked_at(other, running, run)
-    alone = run.once(key) if on_worker else contextlib.nullcontext(True)
-    with (
-        time_limit(item, counts=False),
-        contextlib.suppress(RecsysError),
-        run.progress.doing(f"for {len(parts)} tests"),
-        alone as is_first,
-    ):
-        if is_first:
-            Schedule(run.executor, parts).run()
+        with run.progress.doing(f"for {len(parts)} tests"), alone as is_first:
+            if is_first:
+                Schedule(run.executor, parts).run()
     asks_now(item, run)
     return time.perf_counter() - began
 
@@ -106,7 +105,7 @@ def end_begun(session: pytest.Session) -> None:
     for item in session.items:
         begun = item.stash.get(BEGUN, None)
         if begun is not None and begun.body is not None:
-            begun.body[0].close()
+            begun.body.close()
 
 
 @contextlib.contextmanager
@@ -115,15 +114,20 @@ def takes_begun(item: pytest.Function) -> Iterator[None]:
     begun = item.stash.get(BEGUN, None)
     if begun is not None:
         del item.stash[BEGUN]
-    if begun is None or begun.body is None:
+    if begun is None or begun.running is not item.stash[RUNNING_TEST]:
         yield
         return
-    (body, apart), function = begun.body, item.obj
+    if begun.body is None:
+        begun.apart.hand_over()
+        yield
+        return
+    body, apart, function = begun.body, begun.apart, item.obj
     begun.running.beforehand = apart.seconds
 
     def go_on(**_: object) -> object:
         __tracebackhide__ = True
         apart.hand_over()
+        apart.draw_on()
         body.finish()
         if body.raised is not None:
             raise body.raised
@@ -134,6 +138,11 @@ def takes_begun(item: pytest.Function) -> Iterator[None]:
         yield
     finally:
         item.obj = function
+
+
+def _has_begun(item: pytest.Item) -> bool:
+    begun = item.stash.get(BEGUN, None)
+    return begun is not None and begun.body is not None
 
 
 def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
@@ -150,19 +159,21 @@ def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
         function: Any = item.obj if item.cls is None else getattr(item.cls(), item.originalname)
         return function(**{name: given[name] for name in inspect.signature(function).parameters})
 
-    apart = Apart(item, run)
-    begun.body = Body(run_it, apart), apart
-    return [begun.body[0]]
+    begun.body = Body(run_it, begun.apart)
+    return [begun.body]
 
 
 def _looked_at(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
-    asks_now(item, run)
-    with contextlib.suppress(Exception):
+    if not items.asks_two_sides(item):
+        return []
+    # What a transformation raises here, it raises again in its own test.
+    with contextlib.suppress(Exception, *OUTCOMES):
         begun = _new(item, current, run)
         recsys = begun.recsys
-        if not recsys.design.refits and not recsys.lacks(begun.running.transformation):
-            source, followup = begun.running.both_sides()
-            return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
+        with begun.apart():
+            if not recsys.design.refits and not recsys.lacks(begun.running.transformation):
+                source, followup = begun.running.both_sides()
+                return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
     return []
 
 
@@ -176,7 +187,7 @@ def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
             items.design_of(item, run.settings.design), running.report
         )
     assert running.recsys is not None
-    item.stash[BEGUN] = Begun(running, running.recsys)
+    item.stash[BEGUN] = Begun(running, running.recsys, Apart(item, run))
     return item.stash[BEGUN]
 
 
@@ -194,23 +205,30 @@ def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
         and not subject.deterministic
         and not in_order
         and not hasattr(item.config, "workerinput")
-        and CAN_PARK
         and sys.gettrace() is None
     )
 
 
-def _may_begin(item: pytest.Item) -> bool:
-    if not isinstance(item, pytest.Function) or is_skipped(item) or items.is_drawn(item):
+def _runs_ahead(item: pytest.Function, run: Run) -> bool:
+    """Whether the body of a test runs ahead: it asks for it, and needs nothing that pytest sets up for it."""
+    if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
         return False
-    plain, marks = items.plain_parameters(item), {mark.name for mark in item.iter_markers()}
+    plain = items.plain_parameters(item)
     return (
-        items.fixtures_of(item) <= _KNOWN | plain
+        not items.own_fixtures(item)
         and set(inspect.signature(item.obj).parameters) <= {"recsys"} | plain
-        and not marks & {ONCE, "filterwarnings"}
+        and item.get_closest_marker("filterwarnings") is None
         and not inspect.iscoroutinefunction(item.obj)
         and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
-        and not items.names_in(item.obj) & _BY_ITSELF
     )
+
+
+def _asks_for_it(item: pytest.Function, run: Run) -> bool:
+    """By the closest of its marks; else if it is of a shipped suite, or if the ini file says so of all tests."""
+    for mark in item.iter_markers():
+        if mark.name in (AHEAD, ONCE):
+            return mark.name == AHEAD
+    return is_shipped(item) or run.settings.ahead
 
 
 def is_skipped(item: pytest.Item) -> bool:
@@ -223,7 +241,7 @@ def is_skipped(item: pytest.Item) -> bool:
 
 
 class Apart:
-    """Surrounds every stretch of a body that runs before its test, and hands over what it kept.
+    """Surrounds all users' code that runs for a test before it, and hands over what was said.
 
     Args:
         item: The test.
@@ -270,18 +288,21 @@ class Apart:
                 self.seconds += time.perf_counter() - began
 
     def hand_over(self) -> None:
-        """Say within the test what was said before it, and go on drawing where the body stopped."""
+        """Say within the test what was said before it."""
         for kept, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             kept.flush()
             stream.write(kept.buffer.getvalue().decode("utf-8", "replace"))
         for record in self._log.buffer:
             logging.root.callHandlers(record)
-        if self._drawn is not None:
-            _draw_as(self._drawn)
         for each in self._warned:
             warnings.warn_explicit(
                 each.message, each.category, each.filename, each.lineno, source=each.source
             )
+
+    def draw_on(self) -> None:
+        """Go on drawing where the body stopped."""
+        if self._drawn is not None:
+            _draw_as(self._drawn)
 
 
 @contextlib.contextmanager

@@ -48,7 +48,8 @@ MARKS = (
     ),
     f"{collection.THOROUGH}: it makes many calls; see --recsys-effort",
     f"{collection.QUICK}(*names): it runs with --recsys-effort=quick; for these transformations only, if named",
-    "recsys_once: its body begins when its turn comes, and no other runs meanwhile",
+    "recsys_ahead: its body may run before its turn, while others wait for answers; it changes nothing that they see",
+    "recsys_once: its body runs in its turn, though the ini key recsys_ahead or a mark of its class or module wants it ahead",
 )
 
 

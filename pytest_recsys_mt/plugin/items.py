@@ -53,6 +53,24 @@ def plain_parameters(item: pytest.Function) -> set[str]:
     }
 
 
+OUR_FIXTURES = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
+"""The fixtures of every test of a recommender."""
+
+
+def own_fixtures(item: pytest.Function) -> set[str]:
+    """The names of the fixtures that pytest sets up for a test beside `OUR_FIXTURES`, setup methods among them."""
+    return fixtures_of(item) - OUR_FIXTURES - plain_parameters(item)
+
+
+def surroundings_of(item: pytest.Function) -> tuple[str, ...]:
+    """What pytest sets up for a test: equal for tests with the same fixtures, which have the same parameters."""
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    return tuple(
+        f"{known[name][-1].baseid if known.get(name) else ''}::{name}[{_told(item, name)}]"
+        for name in sorted(own_fixtures(item))
+    )
+
+
 def names_in(function: Callable[..., object]) -> set[str]:
     """The global names and attributes that the code of a function has."""
     code = getattr(function, "__code__", None)
@@ -109,17 +127,22 @@ def recommender_of(item: pytest.Item) -> Given | None:
         if name not in names and known.get(name):
             names.add(name)
             wanted += known[name][-1].argnames
-    parameters, callspec = parameters_of(item), getattr(item, "callspec", None)
-    told = tuple(
-        str(parameters[name])
-        if isinstance(parameters[name], str | int | float | None)
-        else f"{name}{getattr(callspec, 'indices', {}).get(name, '')}"  # like pytest's own ids
-        for name in sorted(names & parameters.keys())
-    )
+    told = tuple(_told(item, name) for name in sorted(names & parameters_of(item).keys()))
     fixture = known["recommender"][-1]
     function = fixture.func
     where = f"{fixture.baseid}::{function.__module__}.{function.__qualname__}"
     return Given(where, told, _during(item, fixture.scope))
+
+
+def _told(item: pytest.Item, name: str) -> str:
+    """The value of a parameter in words that are the same on every worker; empty without such a parameter."""
+    parameters = parameters_of(item)
+    if name not in parameters:
+        return ""
+    if isinstance(parameters[name], str | int | float | None):
+        return str(parameters[name])
+    indices = getattr(getattr(item, "callspec", None), "indices", {})
+    return f"{name}{indices.get(name, '')}"  # like pytest's own ids
 
 
 def _during(item: pytest.Item, scope: str) -> str:

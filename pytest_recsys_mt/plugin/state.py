@@ -56,11 +56,19 @@ LEFT_OUT_KEY = "recsys_mt_left_out"
 
 @dataclass
 class Begun:
-    """A test that was begun before pytest came to it."""
+    """A test that was begun before pytest came to it.
+
+    Attributes:
+        running: The test.
+        recsys: Its fixture.
+        apart: What users' code did for it, and said.
+        body: Its body, if that has begun too.
+    """
 
     running: RunningTest
     recsys: Recsys
-    body: tuple[Body, Apart] | None = None  # if that has begun too, with what it said
+    apart: Apart
+    body: Body | None = None
 
 
 BEGUN: pytest.StashKey[Begun] = pytest.StashKey()

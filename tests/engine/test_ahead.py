@@ -1,4 +1,4 @@
-"""What the selected tests wait for is asked together, before the first test."""
+"""What tests that run ahead wait for is asked together, before the first of them."""
 
 import json
 from pathlib import Path
@@ -66,6 +66,9 @@ def batches(project: pytest.Pytester, model: str, *arguments: str) -> list[int]:
     return [int(line) for line in log.read_text().splitlines()]
 
 
+AHEAD = "--override-ini=recsys_ahead=true"
+"""The bodies of all tests run ahead."""
+
 FIRST = 20 * 2 * 3
 """Users of the first look, replicates, and the source with two follow-ups."""
 
@@ -77,6 +80,22 @@ def test_the_first_batch_holds_what_every_test_asks_of_its_first_users(
     asked = batches(project, "Lasting", *workers)
     assert asked[0] == FIRST
     assert sum(asked) <= 30 * 2 * 3, "no call is put twice, and none of a skipped test"
+
+
+def test_the_first_questions_of_tests_with_the_same_fixtures_are_asked_together(
+    project: pytest.Pytester,
+) -> None:
+    """What pytest sets up for one test is there when its first users are asked, and no other."""
+    project.makepyfile(
+        test_it=TESTS.replace("def broken", "@pytest.fixture\ndef own():\n    pass\n\ndef broken")
+        + """
+@metamorphic(scale_ratings(3), scale_ratings(4))
+def test_own(source, followup, own):
+    same_ranking(source, followup, margin=0.2)
+"""
+    )
+    asked = batches(project, "Lasting", "--recsys-users=20")
+    assert asked[:2] == [FIRST, 20 * 2 * 2], "the source is known by then"
 
 
 def test_what_only_one_process_keeps_is_asked_when_it_is_needed(project: pytest.Pytester) -> None:
@@ -121,8 +140,8 @@ def test_every_step_of_all_tests_is_sent_together_and_nothing_else_changes(
     project: pytest.Pytester,
 ) -> None:
     project.makepyfile(test_it=STEPS)
-    apart, expected = verdicts(project, "--maxfail=9", "--recsys-cache=apart")
-    together, found = verdicts(project, "--recsys-cache=together")
+    apart, expected = verdicts(project, "--recsys-cache=apart")
+    together, found = verdicts(project, AHEAD, "--recsys-cache=together")
     assert found == expected
     looks = [row["looks"] for row in found[1:]]  # type: ignore[index]
     chain = [row["looks"] for row in found[1:] if "test_chain" in row["nodeid"]]  # type: ignore[index]
@@ -266,7 +285,7 @@ def test_every_body_runs_once(
     monkeypatch.setattr("pdb.Pdb.interaction", lambda *_: None, raising=False)
     command = [
         "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
-        f"--recsys-cache={project.path / 'cache'}", "-rA", "-W", "default",
+        f"--recsys-cache={project.path / 'cache'}", "-rA", "-W", "default", AHEAD,
     ]  # fmt: skip
     if "--recsys-mode=replay" in arguments:
         project.runpytest_inprocess(*command)
@@ -303,172 +322,19 @@ def test_what_a_body_finds_of_the_recommender_is_found_by_its_test(
         models=MODELS.replace('fingerprint = "1"', "fingerprint = '1'; deterministic = True")
     )
     project.makepyfile(test_it=STEPS.replace("assert same", "same"))
-    _, apart = verdicts(project, "--maxfail=9", "--recsys-cache=apart", "--recsys-users=60")
-    _, together = verdicts(project, "--recsys-cache=together", "--recsys-users=60")
+    _, apart = verdicts(project, "--recsys-cache=apart", "--recsys-users=60")
+    _, together = verdicts(project, AHEAD, "--recsys-cache=together", "--recsys-users=60")
     assert together[1:] == apart[1:], "which may ask more, when less noise was expected"
 
 
-CARELESS = """
-import asyncio, collections, contextlib, itertools, os, pathlib, threading, unittest.mock, warnings
-import numpy as np
-import pytest
-from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings, shift_ratings
-
-SEEN, MEMORY, READY = [], {}, threading.Event()
-COUNT = itertools.count()
-times = 0
-PATCHED = "as it is"
-
-def judged(recsys, by=2):
-    return same_ranking(recsys.run(), recsys.run(scale_ratings(by)), margin=0.2)
-
-def test_a_list_of_the_module(recsys):
-    judged(recsys)
-    SEEN.append(1)
-    assert len(SEEN) == 1
-
-@metamorphic(scale_ratings(2))
-def test_a_verdict_that_is_kept(source, followup):
-    if "verdict" not in MEMORY:
-        MEMORY["verdict"] = same_ranking(source, followup, margin=0.2)
-    assert MEMORY["verdict"]
-
-def test_a_global(recsys):
-    global times
-    times += 1
-    judged(recsys)
-    assert times == 1
-
-def test_a_default(recsys, seen=[]):
-    seen.append(1)
-    judged(recsys)
-    assert len(seen) == 1
-
-def test_an_iterator(recsys):
-    assert next(COUNT) == 0
-    judged(recsys)
-
-@pytest.mark.parametrize("given", [[], {}, iter("a"), (1, []), collections.Counter()], ids=str)
-def test_a_parameter(recsys, given):
-    if isinstance(given, tuple):
-        given = given[1]
-    if isinstance(given, list):
-        given.append(1)
-        assert given == [1]
-    elif isinstance(given, dict):
-        given["times"] = given.get("times", 0) + 1
-        assert given["times"] == 1
-    else:
-        assert next(given) == "a"
-    judged(recsys)
-
-def test_a_folder(recsys):
-    pathlib.Path("made").mkdir()
-    judged(recsys)
-
-def test_the_environment(recsys):
-    assert "ASKED" not in os.environ
-    os.environ["ASKED"] = "1"
-    judged(recsys)
-
-class TestOfAClass:
-    def test_that_another_waits_for(self, recsys):
-        judged(recsys)
-        READY.set()
-
-def test_that_waited(recsys):
-    judged(recsys)
-    assert READY.wait(60)
-
-def test_a_thread(recsys):
-    thread = threading.Thread(target=judged, args=(recsys,))
-    thread.start()
-    thread.join()
-    judged(recsys)
-
-@pytest.mark.parametrize("name", "ab")
-def test_a_patch(recsys, name):
-    assert PATCHED == "as it is"
-    with unittest.mock.patch(f"{__name__}.PATCHED", name), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        judged(recsys, 3)
-        assert PATCHED == name
-        with pytest.raises(UserWarning):
-            warnings.warn("raised")
-    judged(recsys, 5)
-    assert PATCHED == "as it is"
-
-@pytest.mark.parametrize("name", "cd")
-def test_a_decorator(recsys, name):
-    @unittest.mock.patch(f"{__name__}.PATCHED", name)
-    def patched():
-        judged(recsys, 4)
-        return PATCHED
-    assert patched() == name
-    assert PATCHED == "as it is"
-
-def test_a_folder_for_a_while(recsys):
-    before = os.getcwd()
-    os.chdir("..")
-    try:
-        judged(recsys, 6)
-        assert os.getcwd() != before
-    finally:
-        os.chdir(before)
-
-def test_the_folder_is_the_same(recsys):
-    assert pathlib.Path("made").is_dir()
-    judged(recsys, 6)
-
-@contextlib.contextmanager
-def looking(recsys):
-    first = judged(recsys, 7)
-    yield first
-    assert judged(recsys, 8)
-
-def test_generators_and_managers(recsys):
-    for verdict in (judged(recsys, by) for by in (2, 7, 9)):
-        assert verdict
-    with looking(recsys) as first:
-        assert first
-
-def test_floating_point_warnings_are_its_own(recsys):
-    with np.errstate(divide="raise"):
-        judged(recsys, 9)
-        with pytest.raises(FloatingPointError):
-            np.float64(1) / 0
-
-def test_an_event_loop(recsys):
-    async def ask():
-        return judged(recsys, 10)
-    assert asyncio.run(ask())
-
-def test_returns(recsys):
-    judged(recsys)
-    pytest.skip("says that it is done")
-"""
-
-
-def test_what_bodies_keep_is_as_if_each_had_run_alone(project: pytest.Pytester) -> None:
-    project.makepyfile(test_it=CARELESS)
-    result = project.runpytest_inprocess(
-        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-p", "no:cacheprovider",
-        f"--recsys-cache={project.path / 'cache'}", "-W", "error::pytest.PytestUnhandledThreadExceptionWarning",
-    )  # fmt: skip
-    result.assert_outcomes(passed=24, skipped=1)
-
-
 @pytest.mark.slow  # test_every_body_runs_once shows what each body does
-def test_without_greenlet_each_body_asks_for_itself(project: pytest.Pytester) -> None:
+def test_without_greenlet_each_body_asks_for_itself(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.makepyfile(test_it=STEPS)
-    together, expected = verdicts(project, "--recsys-cache=together")
-    project.makeconftest(
-        "import sys, pytest_recsys_mt.plugin.ahead\n"
-        "sys.modules['pytest_recsys_mt.plugin.ahead'].CAN_PARK = False"
-    )
-    apart, found = verdicts(project, "--recsys-cache=apart")
+    together, expected = verdicts(project, AHEAD, "--recsys-cache=together")
+    monkeypatch.setattr("pytest_recsys_mt.plugin.ahead.CAN_PARK", False)
+    apart, found = verdicts(project, AHEAD, "--recsys-cache=apart")
     assert found == expected
     assert len(apart) > len(together)
 
@@ -499,48 +365,12 @@ def test_interrupted(recsys):
     result = project.runpytest_inprocess(
         "--recsys-model=models.py:Lasting",
         "--recsys-users=30",
+        AHEAD,
         f"--recsys-cache={project.path / 'cache'}",
         no_reraise_ctrlc=True,
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert (project.path / "closed.log").read_text() == "GreenletExit"
-
-
-def test_the_bodies_of_a_module_begin_in_their_order(project: pytest.Pytester) -> None:
-    """One that needs a fixture of its own runs in its time, and those behind it wait for it."""
-    project.makepyfile(
-        test_it="""
-from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.relations import scale_ratings
-
-RESULTS = []
-
-def asked(recsys, name):
-    RESULTS.append(name)
-    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
-
-def test_first(recsys):
-    asked(recsys, "first")
-
-def test_second(recsys, tmp_path):
-    assert RESULTS == ["first"]
-    asked(recsys, "second")
-
-def test_third(recsys):
-    assert RESULTS == ["first", "second"]
-    asked(recsys, "third")
-
-def test_fourth(recsys):
-    assert RESULTS == ["first", "second", "third"]
-    asked(recsys, "fourth")
-"""
-    )
-    result = project.runpytest_inprocess(
-        "--recsys-model=models.py:Lasting",
-        "--recsys-users=30",
-        f"--recsys-cache={project.path / 'cache'}",
-    )
-    result.assert_outcomes(passed=4)
 
 
 def test_each_body_has_the_limit_of_time_of_its_own_test(project: pytest.Pytester) -> None:
@@ -565,7 +395,7 @@ def test_half_a_second_for_each(recsys):
     )
     project.makeconftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n")
     result = project.runpytest_subprocess(
-        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-k", "not chain", "-p", "no:cacheprovider",
+        "--recsys-model=models.py:Lasting", "--recsys-users=30", "-k", "not chain", "-p", "no:cacheprovider", AHEAD,
         f"--recsys-cache={project.path / 'cache'}",
     )  # fmt: skip
     result.assert_outcomes(passed=4, failed=1, deselected=1)
@@ -575,6 +405,110 @@ def test_half_a_second_for_each(recsys):
 def test_a_limit_below_the_first_step_of_all_pays_for_whole_steps(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=STEPS)
     room = 20 * 2 * 4 - 1  # the source and three follow-ups, and one call is missing
-    asked = batches(project, "Lasting", f"--recsys-max-calls={room}", "-k", "test_it")
+    asked = batches(project, "Lasting", AHEAD, f"--recsys-max-calls={room}", "-k", "test_it")
     assert asked[0] == 20 * 2 * 3
     assert sum(asked) <= room
+
+
+MARKED = """
+import pathlib
+import pytest
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+def begins(recsys, name):
+    with pathlib.Path("begun.log").open("a") as log:
+        log.write(f"{name} ")
+    same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
+    with pathlib.Path("begun.log").open("a") as log:
+        log.write(f"/{name} ")
+
+def test_a(recsys):
+    begins(recsys, "a")
+
+@pytest.mark.recsys_ahead
+def test_b(recsys):
+    begins(recsys, "b")
+
+@pytest.mark.recsys_ahead
+class TestMarked:
+    def test_c(self, recsys):
+        begins(recsys, "c")
+
+    @pytest.mark.recsys_once
+    def test_d(self, recsys):
+        begins(recsys, "d")
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "arguments", "expected"),
+    [
+        ("", (), "a /a b c /b /c d /d"),
+        ("pytestmark = pytest.mark.recsys_ahead", (), "a b c /a /b /c d /d"),
+        ("", (AHEAD,), "a b c /a /b /c d /d"),
+        ("pytestmark = pytest.mark.recsys_once", (AHEAD,), "a /a b c /b /c d /d"),
+    ],
+    ids=["marks", "module", "ini key", "ini key and module"],
+)
+def test_bodies_run_ahead_where_a_mark_or_the_ini_key_says_so(
+    project: pytest.Pytester, more: str, arguments: tuple[str, ...], expected: str
+) -> None:
+    project.makepyfile(test_it=MARKED.replace("def begins", f"{more}\n\ndef begins"))
+    batches(project, "Lasting", *arguments)
+    assert (project.path / "begun.log").read_text().split() == expected.split()
+
+
+def test_the_bodies_of_the_suites_run_ahead(project: pytest.Pytester) -> None:
+    suite = ("--pyargs", "pytest_recsys_mt.suites.metamorphic.test_ratings")
+    together = batches(project, "Lasting", *suite)
+    project.path.joinpath("cache").rename(project.path / "cache-1")
+    apart = batches(project, "Lasting", "--maxfail=99", *suite)
+    assert len(together) < len(apart)
+
+
+def test_a_body_that_asks_where_it_cannot_be_parked_fails_with_the_way_out(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        test_it="""
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+import pytest
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import scale_ratings
+
+def judged(recsys):
+    return same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.3)
+
+def in_a_thread(recsys):
+    with ThreadPoolExecutor(1, "asking") as pool:
+        assert pool.submit(judged, recsys).result()
+
+async def in_a_loop(recsys):
+    assert judged(recsys)
+
+@pytest.mark.recsys_ahead
+def test_a_thread(recsys):
+    in_a_thread(recsys)
+
+@pytest.mark.recsys_ahead
+def test_a_loop(recsys):
+    asyncio.run(in_a_loop(recsys))
+
+def test_a_thread_in_its_turn(recsys):
+    in_a_thread(recsys)
+
+def test_a_loop_in_its_turn(recsys):
+    asyncio.run(in_a_loop(recsys))
+"""
+    )
+    result = project.runpytest_inprocess(
+        "--recsys-model=models.py:Lasting",
+        "--recsys-users=30",
+        f"--recsys-cache={project.path / 'cache'}",
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    for where in ("the thread 'asking_0'", "an event loop of its own"):
+        result.stdout.fnmatch_lines([f"*RecsysError: a test that runs ahead asks in {where}*"])
+    result.stdout.fnmatch_lines(["*mark this test with @pytest.mark.recsys_once*"])

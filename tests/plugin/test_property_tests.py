@@ -153,7 +153,6 @@ def test_equal_requests_are_put_once(check: Any) -> None:
     from hypothesis import find
     from pytest_recsys_mt.strategies import requests
 
-    @pytest.mark.recsys_once
     def test_it(recsys):
         request = find(requests(), lambda request: len(request.candidates) > 3)
         one, two = recsys.ask(request, request)

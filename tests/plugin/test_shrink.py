@@ -314,7 +314,7 @@ def test_where_time_ends_the_search_the_failure_says_so(
 def test_the_search_does_not_run_the_body_again(shrink: Any) -> None:
     test = ORDER.replace(
         "    assert complete", "    print('said in the body')\n    assert complete"
-    ).replace("@metamorphic", "import pytest\n@pytest.mark.recsys_once\n@metamorphic")
+    )
     rows, _, result = shrink(test, "LastThree", None)
     assert rows[1]["shrunk"] is not None
     assert result.outlines.count("said in the body") == 1

@@ -94,7 +94,7 @@ def cand_dif_effects(pairs: Pairs, context: Context, *, metric: Metric) -> Effec
         return mean_metric(source, metric), mean_metric(followup, metric)
 
     effects, (random, first) = scored(
-        at_both_places, pairs.source, pairs.followup, width=2, reach=(-1.0, 1.0)
+        at_both_places, pairs.source, pairs.followup, width=2, reach=(-1.0, 1.0), noise="no bias"
     )
     rows = effects.rows
     if not len(rows):

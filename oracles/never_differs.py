@@ -64,7 +64,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         require_answer(source, followup)
         return _differ(source, followup)
 
-    effects, (effect,) = scored(differ, pairs.source, pairs.followup)
+    effects, (effect,) = scored(differ, pairs.source, pairs.followup, noise="no bias")
     seen, users = Seen.of(effects, pairs, pairs.source, pairs.followup), len(effect)
     status, reason = _found(source, followup, pairs, effect)
     holes = encode(pairs, source.context).holes

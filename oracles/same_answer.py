@@ -55,7 +55,10 @@ def _changed_shares(pairs: Pairs, context: Context) -> Effects:
         changed = [one.items != other.items for one, other in both]
         return sum(changed) / len(changed), changed.index(True) if any(changed) else 0
 
-    effects, (effect, shown) = scored(share_and_first, pairs.source, pairs.followup, width=2)
+    # The same seeds leave no noise to take off.
+    effects, (effect, shown) = scored(
+        share_and_first, pairs.source, pairs.followup, width=2, noise="no bias"
+    )
     return dataclasses.replace(
         effects,
         floor=np.ones(len(effect)),

@@ -47,7 +47,7 @@ def _effects(
         if any(answer.items or answer.entries for asked in one for answer in asked.answers)
     ]
     failed = under(NO_ANSWER, others(len(sides[0][0]), rows))
-    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, failed=failed)
+    nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, failed=failed, noise="no bias")
     if not rows:
         return nobody
     value, without = 0.0, np.zeros(len(rows))

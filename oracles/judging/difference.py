@@ -2,7 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import permutations, product
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +16,13 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import Effects, is_answered, similarity_effects
+from pytest_recsys_mt.oracles.judging.effect import (
+    Effects,
+    Noise,
+    is_answered,
+    replicates_of,
+    similarity_effects,
+)
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
@@ -64,7 +74,8 @@ def paired_differences(
         require_answer(source, followup)
         return number(source, followup, context)
 
-    return scored(difference, pairs.source, pairs.followup, reach=(-reach, reach))[0]
+    sides = (pairs.source, pairs.followup)
+    return scored(difference, *sides, reach=(-reach, reach), noise="no bias")[0]
 
 
 def scored(
@@ -72,12 +83,27 @@ def scored(
     *sides: Sequence[Asked],
     width: int = 1,
     reach: tuple[float, float] = (0.0, 1.0),
+    noise: Noise = "taken off",
 ) -> tuple[Effects, Floats]:
     """The users who have as many numbers as `width` says, of which the first is the effect, and these numbers, ``(width, n)``.
 
     `number` raises `NotApplicable` if it is not defined for a user, who is then left out, whatever the answers are. It
     raises `Unscored` if a user's answers have no number, or differ in whether they have one.
+
+    A number between two sides is also above 0 for two answers of a noisy recommender to one request. So, unless
+    `noise` says ``no bias``, the same number between replicates is taken off: the effect is the mean over pairs of one
+    answer of each side, minus the mean over pairs of answers of one side. Its mean is 0 where nothing changed.
     """
+    of_two = len(sides) == 2
+    beyond_noise = of_two and noise == "taken off" and replicates_of(sides[0]) > 1
+    if beyond_noise:
+        if width > 1:
+            raise OracleError(
+                f"scored: the noise of {width} numbers at once cannot be taken off; measure one number, or declare "
+                f"noise='no bias'"
+            )
+        number = partial(_beyond_noise, number)
+        reach = (reach[0] - reach[1], reach[1] - reach[0])
     rows: list[int] = []
     numbers: list[float | tuple[float, ...]] = []
     left_out, failed, undefined = (defaultdict[str, list[int]](list) for _ in range(3))
@@ -99,8 +125,19 @@ def scored(
         left_out=left_out,
         failed=failed,
         undefined=undefined,
+        noise=noise if of_two else "unknown",
     )
     return effects, columns
+
+
+def _beyond_noise(number: Callable[..., Any], source: Asked, followup: Asked) -> float:
+    """The mean number between one answer of each side, minus that between two answers of one side."""
+    ours, theirs = (
+        [replace(side, answers=(one,)) for one in side.answers] for side in (source, followup)
+    )
+    floors = [[number(*both) for both in permutations(side, 2)] for side in (ours, theirs)]
+    between = [number(*both) for both in product(ours, theirs)]
+    return fmean(between) - sum(map(fmean, floors)) / len(floors)
 
 
 def judge_agreement(

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,11 @@ that agree on a share h of such places can differ by margin / (1 - h) on the oth
 at most twice the declared margin; above one half, it has no useful limit."""
 
 NOTHING_SHARED = "no place of the answers can be compared"
+NO_FLOOR = (
+    "this oracle does not say what the noise of a recommender adds to its effect, so a recommender that answers one request "
+    "differently would be blamed for its noise; let `scored` take the effect between replicates off, or declare "
+    "noise='no bias' if the mean effect is 0 where nothing changed"
+)
 ONE_REPLICATE = (
     "one answer per side cannot show a stochastic recommender's own noise; ask for two replicates "
     "(--recsys-replicates=2), or declare the recommender `deterministic = True`"
@@ -36,12 +41,21 @@ Reasons = Mapping[str, Sequence[int]]
 """Indices among the given users, by the reason why they are not scored."""
 
 
+Noise = Literal["unknown", "taken off", "no bias"]
+"""What the noise of a recommender adds to the mean effect between two sides.
+
+``taken off``: the same effect between replicates was subtracted, so its mean is 0 where nothing changed. ``no bias``:
+the mean is 0 there anyway, as that of a difference of two numbers. ``unknown``: it may be anything, so nothing is
+claimed about a recommender that is not deterministic.
+"""
+
+
 @dataclass(frozen=True)
 class Effects:
     """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored.
 
     Every given user is scored, or stands under a reason in `failed`, `undefined` or `left_out`; see `account.Account`.
-    `unsure` says why the effects may not show that the mean is large, since the recommender's own noise is unknown. It
+    `noise` says what became of the noise in an effect between two sides; see `Noise`. `unsure` says why the effects may not show that the mean is large, since the recommender's own noise is unknown. It
     may send calls, so it is asked only before such a claim. Nothing bounds what a user who was not measured would add
     to a `joint` number.
     """
@@ -63,6 +77,7 @@ class Effects:
     note: str = ""  # for readers of the numbers
     holes: float = 0.0  # the share of the compared places without an offered item
     joint: bool = False  # whether the mean is a number of all users together (an aggregate)
+    noise: Noise = "unknown"
     approximate: bool = False  # whether the bounds of `mean` are unproven, as reports must say
     unknown: tuple[int, ...] = ()  # before which scored user each of these stands, ascending
     unknown_users: tuple[str, ...] = ()  # their ids
@@ -179,6 +194,7 @@ def similarity_effects(
         obstacle=obstacle or moved.obstacle,
         unsure=unsure(moved.floor, replicates, context),
         holes=encoded.holes,
+        noise="taken off",
     )
 
 

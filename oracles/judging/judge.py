@@ -8,7 +8,7 @@ from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
-from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects, replicates_of
 from pytest_recsys_mt.oracles.judging.fits import over_fits
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
@@ -30,6 +30,18 @@ def judge_pair(source: Answers, followup: Answers, claim: Claim, measure: OfPair
     return reported(verdict, partial(judge_pair, claim=claim, measure=measure), source, followup)
 
 
+def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
+    """The effects, which allow no claim about a noisy recommender if nobody says what its noise adds to them."""
+    if context.deterministic or effects.obstacle or not pairs.source:
+        return effects
+    if effects.noise == "unknown":
+        return dataclasses.replace(effects, obstacle=NO_FLOOR)
+    one = min(replicates_of(pairs.source), replicates_of(pairs.followup)) < 2
+    if effects.noise == "taken off" and one:
+        return dataclasses.replace(effects, obstacle=ONE_REPLICATE)
+    return effects
+
+
 def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -> Verdict:
     """Report a verdict, with how to judge other sides in the same way."""
     return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
@@ -42,7 +54,8 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
     groups = groups_of(claim.slices, claim.oracle, context)
 
     def seen(pairs: Pairs, context: Context = context) -> Seen:
-        effects = with_age(with_versions(measure(pairs, context), pairs), pairs)
+        effects = with_floor(measure(pairs, context), pairs, context)
+        effects = with_age(with_versions(effects, pairs), pairs)
         return Seen.of(effects, pairs, pairs.source, pairs.followup, groups)
 
     looked: list[tuple[int, Pairs]] = []

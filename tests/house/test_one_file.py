@@ -71,12 +71,9 @@ ORACLE = '''"""The answers must not change at all."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.oracles.judging.difference import judge_mean, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -92,12 +89,17 @@ def same_first(source: Answers, followup: Answers, margin: float = 0.1) -> Verdi
         margin: Largest share of users.
     """
 
-    def measure(pairs: Pairs, context: Context) -> Effects:
-        firsts = [[asked.answers[0].items[:1] for asked in side] for side in (pairs.source, pairs.followup)]
-        moved = np.array([float(one != other) for one, other in zip(*firsts, strict=True)])
-        return Effects(np.arange(len(moved)), moved, (0.0, 1.0))
+    told = "share of changed first items"
+    return judge_mean("same_first", "at most", source, followup, margin, told, _changed)
 
-    return judge_pair(source, followup, Claim("same_first", "at most", margin), measure)
+
+def _changed(pairs: Pairs, context: Context) -> Effects:
+    def changed(source: Asked, followup: Asked) -> float:
+        both = zip(source.answers, followup.answers, strict=True)
+        moved = [one.items[:1] != other.items[:1] for one, other in both]
+        return sum(moved) / len(moved)
+
+    return scored(changed, pairs.source, pairs.followup)[0]
 '''
 USED = """
 from pytest_recsys_mt import metamorphic

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
@@ -31,8 +32,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     places_of,
     under,
 )
-from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, unreadable
-from pytest_recsys_mt.oracles.judging.together import of_everybody
+from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, too_many_unread, unreadable
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
 from pytest_recsys_mt.verdict import Verdict, annotate
@@ -80,22 +80,13 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)
-    effects, runs = _run_effects(pairs, context, function)
-    relation = followup.label or source.label
-    seen = Seen.of(effects, pairs, pairs.source, pairs.followup)
-    # The published test knows no bounds: it is made of the users with all runs, and the text says who is missing.
-    seen = dataclasses.replace(seen, effects=effects)
-    scored = [pairs.source[row].user for row in effects.rows]
-    lost = [user for user in pairs.order if user in pairs.unread_users]
-    details = unreadable(
-        pairs, dict(zip(lost, places_of({*lost}, scored, pairs.order), strict=True))
-    )
-    judged = annotate(verdict_of(claim, relation, seen, context), **details)
-    verdict = of_everybody(judged, context)
-    if verdict is not judged:
+    effects, runs, kindest = _run_effects(pairs.whole(), context, function)
+    seen = _seen(effects, pairs)
+    verdict = verdict_of(claim, followup.label or source.label, seen, context)
+    if too_many_unread(pairs, context):
         return context.report(verdict)
-    verdict = annotate(verdict, **_printed(runs, similarity))
-    if verdict.estimate is None or not isinstance(effects.mean, TwoSamples):
+    verdict = annotate(verdict, **_printed(runs, similarity), **unreadable(pairs, _places(pairs)))
+    if verdict.estimate is None or not isinstance(effects.mean, TwoSamples) or kindest is None:
         return context.report(verdict)
     t, p = effects.mean.test()
     counted_runs = (
@@ -104,7 +95,8 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     rejected = p < context.alpha and verdict.estimate > 0
     missing = seen.account.missing
     if rejected and missing:
-        rejected = effects.mean.beside(missing, len(effects.rows)).test()[1] < context.alpha
+        without_runs = missing - sum(user in pairs.unread_users for user in verdict.per_user)
+        rejected = _stands(kindest, without_runs, effects, context)
     if p >= context.alpha:
         shown = "no difference was shown, which does not show equality"
     elif verdict.estimate > 0 and not rejected:
@@ -174,6 +166,13 @@ class TwoSamples(Student):
         self._error = math.sqrt(squares / freedom * (1 / counts[0] + 1 / counts[1]))
         super().__init__(self.estimate, self._error, freedom, 1)
 
+    @classmethod
+    def of(cls, runs: Sequence[Floats]) -> TwoSamples:
+        """The samples of two series of runs, which do not both have one value."""
+        means = [float(run.mean()) for run in runs]
+        deviations = [float(run.std(ddof=1)) for run in runs]
+        return cls(means, deviations, [len(run) for run in runs])
+
     def beside(self, unread: int, users: int) -> TwoSamples:
         """The samples if the lists of further users, which could not be read, agreed only with the change."""
         share = users / (users + unread)
@@ -203,31 +202,79 @@ def _printed(runs: Sequence[Floats], similarity: str) -> dict[str, dict[str, flo
     }
 
 
+def _stands(kindest: TwoSamples, without_runs: int, effects: Effects, context: Context) -> bool:
+    """Whether the runs differ whatever the answers would have been that could not be read or did not come."""
+    of_all = kindest.beside(without_runs, len(effects.rows))
+    return of_all.estimate > 0 and of_all.test()[1] < context.alpha
+
+
+def _places(pairs: Pairs) -> dict[str, int]:
+    """Before which of the other users each user stands who has an answer that could not be read."""
+    unread = set(pairs.unread_users)
+    others_in_order = [user for user in pairs.order if user not in unread]
+    of_unread = [user for user in pairs.order if user in unread]
+    return dict(zip(of_unread, places_of(unread, others_in_order, pairs.order), strict=True))
+
+
+def _seen(effects: Effects, pairs: Pairs) -> Seen:
+    """What was seen of all users, where those with some unread answers have runs too.
+
+    The published test knows no bounds, so its effects have no users of unknown effect; the account names them.
+    """
+    whole = pairs.whole()
+    users = [asked.user for asked in whole.source]
+    unread = set(pairs.unread_users)
+    with_runs = {users[row] for row in effects.rows}
+    seen = Seen.of(effects, whole, whole.source, whole.followup, unclear=unread - with_runs)
+    partly = len(unread & with_runs)
+    account = dataclasses.replace(
+        seen.account, answered=seen.account.answered - partly, unread=seen.account.unread + partly
+    )
+    return dataclasses.replace(seen, effects=effects, tally=pairs, account=account)
+
+
+def _unread(side: Sequence[Asked]) -> NDArray[np.bool_]:
+    """Of which answers nothing could be read, ``(users, runs)``."""
+    return np.array([[answer.unread for answer in asked.answers] for asked in side], np.bool_)
+
+
 def _run_effects(
     pairs: Pairs, context: Context, similarity: Similarity
-) -> tuple[Effects, Sequence[Floats]]:
+) -> tuple[Effects, Sequence[Floats], TwoSamples | None]:
+    """The effects, the means of the runs without and with the change, and the samples that speak most for equality.
+
+    An answer of which nothing could be read agrees with no answer. Where that is kindest to the recommender, it agrees.
+    """
     encoded = encode(pairs, context)
     rows = encoded.rows
     source, followup = filled(encoded.source), filled(encoded.followup)
     baseline = source[:, 0]
+    size = max(1, source.shape[1] - 1)
     unchanged = _run_similarities(baseline, source[:, 1:], similarity)
-    changed = _run_similarities(baseline, followup[:, : max(1, source.shape[1] - 1)], similarity)
+    changed = _run_similarities(baseline, followup[:, :size], similarity)
     effects = Effects(
         rows=rows,
         effect=np.zeros(len(rows)),
         reach=(-1.0, 1.0),
-        failed=under(NO_ANSWER, others(len(pairs.source), rows)),
+        failed=under(NO_ANSWER, _without_items(pairs, rows)),
     )
     if not len(rows):
-        return effects, ()
+        return effects, (), None
+    silent, silent_too = _unread(pairs.source)[rows], _unread(pairs.followup)[rows]
+    of_baseline = silent[:, :1]
+    unchanged[of_baseline | silent[:, 1:]] = 0.0
+    unknown = of_baseline | silent_too[:, :size]
+    changed[unknown] = 0.0
     runs = (unchanged.mean(axis=0), changed.mean(axis=0))
     few = min(len(run) for run in runs) < 2
     flat = few or all(np.ptp(run) == 0 for run in runs)
     mean: Mean = Certain(0.0)
+    kindest = None
     if not flat:
-        means = [float(run.mean()) for run in runs]
-        deviations = [float(run.std(ddof=1)) for run in runs]
-        mean = TwoSamples(means, deviations, [len(run) for run in runs])
+        mean = TwoSamples.of(runs)
+        kind_runs = (runs[0], np.where(unknown, 1.0, changed).mean(axis=0))
+        differ = any(np.ptp(run) > 0 for run in kind_runs)
+        kindest = TwoSamples.of(kind_runs) if differ else TwoSamples.of(runs)
     found = dataclasses.replace(
         effects,
         mean=mean,
@@ -236,7 +283,16 @@ def _run_effects(
         agreement=changed.mean(axis=1),
         effect=np.zeros(len(rows)) if few else unchanged.mean(axis=1) - changed.mean(axis=1),
     )
-    return found, () if few else runs
+    return found, () if few else runs, kindest
+
+
+def _without_items(pairs: Pairs, rows: Collection[int]) -> list[int]:
+    """The users whose answers could be read and name nothing."""
+    return [
+        row
+        for row in others(len(pairs.source), rows)
+        if not (pairs.source[row].unread or pairs.followup[row].unread)
+    ]
 
 
 def _run_similarities(baseline: Lists, runs: Lists, similarity: Similarity) -> Floats:

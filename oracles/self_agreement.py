@@ -1,6 +1,10 @@
 """How far a recommender agrees with itself."""
 
+from collections.abc import Callable
 from functools import partial
+from math import comb
+
+import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
@@ -18,8 +22,8 @@ from pytest_recsys_mt.oracles.judging.effect import (
     unsure,
 )
 from pytest_recsys_mt.oracles.judging.judge import assess
+from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.judging.together import of_everybody
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
 from pytest_recsys_mt.verdict import Verdict
@@ -41,7 +45,8 @@ def self_agreement(
     Arguments are those of `same_ranking`, but of one side with two replicates or more, and `threshold` is the smallest
     allowed mean similarity, in (0, 1). With `published`, the value is that of the paper's tables: all users are
     asked even if fewer settle it, the missing places of a short list do not count as items, as in `paper_t_test`, and
-    there is none if too many users got an unread answer (``recsys_missed_limit``).
+    an answer of which nothing could be read agrees with none; if too many are such (``recsys_missed_limit``), there is
+    no value.
 
     Example:
         assert self_agreement(recsys.run(), "rbo", threshold=0.8)
@@ -61,10 +66,28 @@ def self_agreement(
         measures="agreement of answers to the same request",
         slices=slices,
     )
-    verdict = assess(answers, claim, partial(_agreements, similarity=function, named=published))
-    if published:
-        verdict = of_everybody(verdict, answers.context)
-    return answers.context.report(valued(verdict, metric, verdict.estimate, claim.margin))
+    measure = partial(_agreements, similarity=function, named=published)
+    verdict = assess(answers, claim, measure)
+    value, sample = verdict.estimate, answers.sample() if published else None
+    if sample is not None and sample.unread and not too_many_unread(sample, answers.context):
+        # An answer of which nothing could be read names no item, so it agrees with none. The interval has more.
+        value = _published_value(sample, measure, answers.context)
+    return answers.context.report(valued(verdict, metric, value, claim.margin))
+
+
+def _published_value(
+    sample: Sample, measure: Callable[[Sample, Context], Effects], context: Context
+) -> float:
+    whole = sample.whole()
+    agreement = np.zeros(len(whole.asked))
+    effects = measure(whole, context)
+    agreement[effects.rows] = effects.effect
+    for row, asked in enumerate(whole.asked):
+        read = sum(not answer.unread for answer in asked.answers)
+        unread = len(asked.answers) - read
+        # `agreement_of` calls two empty lists equal; two answers that nobody could read are not.
+        agreement[row] -= comb(unread, 2) / max(1, comb(len(asked.answers), 2)) if read else 0.0
+    return float(agreement.mean())
 
 
 def _agreements(sample: Sample, context: Context, similarity: Similarity, named: bool) -> Effects:

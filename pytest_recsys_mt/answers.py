@@ -289,6 +289,16 @@ class Pairs(_Tally):
             for asked in (*self.source, *self.followup, *chain.from_iterable(self.unread))
         )
 
+    def whole(self) -> Pairs:
+        """The same with all users in `source` and `followup`, where an unread answer is an empty list."""
+        if not self.unread:
+            return self
+        place = {user: at for at, user in enumerate(self.order)}
+        both = [*zip(self.source, self.followup, strict=True), *self.unread]
+        both.sort(key=lambda sides: place[sides[0].user])
+        source, followup = zip(*both, strict=True)
+        return replace(self, source=source, followup=followup, unread=())
+
     @property
     def everyone(self) -> tuple[Asked, ...]:
         """Both sides of all users, as far as they were answered."""

@@ -34,9 +34,15 @@ _UNREAD: Mapping[str, str] = {
 }
 
 
-def unread(aspect: str) -> str:
-    """What a recommender does not read, in words that follow "it": ``does not read ratings``."""
-    return f"does not read {_UNREAD.get(aspect, spoken(aspect))}"
+def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
+    """What a recommender does not read, in words that follow "it": ``does not read ratings``.
+
+    Of a noisy recommender, `shown` says only that no effect was seen above its noise.
+    """
+    what = _UNREAD.get(aspect, spoken(aspect))
+    if shown and shown.get("noisy"):
+        return f"showed no effect of {what} above its noise (below {shown['below']:g})"
+    return f"does not read {what}"
 
 
 def typed(name: str) -> str:
@@ -173,7 +179,7 @@ def vacuously(aspect: str, shown: Mapping[str, Any]) -> str:
     if not shown.get("relation"):
         return f"it declares that it {unread(aspect)}"
     return (
-        f"it {unread(aspect)} ({shown['relation']}: the {shown['measures']} is below "
+        f"it {unread(aspect, shown)} ({shown['relation']}: the {shown['measures']} is below "
         f"{shown['below']:g}; {shown['users']} users)"
     )
 

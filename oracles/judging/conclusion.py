@@ -161,7 +161,11 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         not_applicable=account.without_number,
         errors=account.errors.total(),
         account=account.plain,
-        details={**(unreadable(seen.tally, unknown) or unmeasured), **numbers.pop("details", {})},
+        details={
+            **(unreadable(seen.tally, unknown) or unmeasured),
+            **numbers.pop("details", {}),
+            **({"cap": claim.cap} if capped else {}),
+        },
         reason="; ".join(part for part in (reason, *missing, effects.note) if part),
         **numbers,
     )

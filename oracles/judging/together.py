@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs
+from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.verdict import NEEDED, Slice, Verdict
@@ -97,18 +97,6 @@ def withdrawn(verdict: Verdict, reason: str) -> Verdict:
     return dataclasses.replace(
         verdict, status="inconclusive", reason=reason, slices=(), details=details
     )
-
-
-def of_everybody(verdict: Verdict, context: Context) -> Verdict:
-    """The verdict; without its number if too many users got an unread answer for a mean over all of them."""
-    lost = len(verdict.details.get("unreadable", {}).get("users", ()))
-    if lost <= context.missed_limit * (lost + verdict.users):
-        return verdict
-    reason = (
-        f"{lost} of {lost + verdict.users} users got an answer of which nothing could be read, more than "
-        f"{context.missed_limit:.1%} (recsys_missed_limit), so this would be the mean of a part"
-    )
-    return dataclasses.replace(withdrawn(verdict, reason), estimate=None, interval=None)
 
 
 def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slice, Verdict | Slice]:

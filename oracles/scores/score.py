@@ -43,7 +43,8 @@ class Score:
     Attributes:
         name: The name in reports.
         of: Returns the score of one answer and how many of its items were left out. The score is None
-            if nothing is left to score. It raises `NotApplicable` if it is not defined for a user.
+            if nothing is left to score: the user counts at both ends of the span. It raises `NotApplicable` if it is
+            not defined for a user, whatever the answer is: such users are left out, and the verdict says why.
         span: The smallest and the largest possible score: a pair for all users, a function of the context, or a
             function of a user without answers and the context. The last is called for all users of the data, asked or
             not, since a verdict is about them.

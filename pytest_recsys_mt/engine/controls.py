@@ -173,6 +173,8 @@ class _Control:
             "below": SHARE if exact else MARGIN,
             "users": asked,
         }
+        if not exact:
+            shown["noisy"] = True
         return Unread(self.aspect, shown)
 
     def _of_exact(self, users: int, wanted: int) -> int | None:

@@ -176,7 +176,9 @@ class Gate:
     def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:
         """Promises kept only because the recommender does not read what they are about, if none may be."""
         for row in filter(self.policy.refuses, gating):
-            name = f"{_name(row, several)}: it {unread(row['vacuous'])}"
+            name = (
+                f"{_name(row, several)}: it {unread(row['vacuous'], row['details'].get('unread'))}"
+            )
             yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
 
     def _success(self, rows: Sequence[Row]) -> str:

@@ -53,6 +53,10 @@ def _alike(row: Row) -> tuple[str, ...]:
     return row["suite"], row["model"], row["reason"], *alone
 
 
+WORTH_TELLING = 0.5
+"""From how many expected wrong claims on a summary says so."""
+
+
 def told_of(row: Row) -> str:
     """The sentence of a row in one line, and which attempt of its test that was."""
     attempts = row["attempts"]
@@ -66,11 +70,31 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     found = grouped(filter(vacuous_of, rows), lambda row: (row["model"], vacuous_of(row)))
     return [
         one_line(
-            f"{len(own)} {'holds' if len(own) == 1 else 'hold'} vacuously: {model} {unread(aspect)} "
+            f"{len(own)} {'holds' if len(own) == 1 else 'hold'} vacuously: {model} {unread(aspect, own[0]['details'].get('unread'))} "
             f"({', '.join(dict.fromkeys(map(name_of_row, own)))})"
         )
         for (model, aspect), own in found.items()
     ]
+
+
+def claims(rows: Iterable[Row], alpha: float) -> str:
+    """How many claims a run made, how many wrong ones to expect, and which claims are of capped losses; or empty.
+
+    Each claim has the error rate alpha of its own, so of many some may be wrong.
+    """
+    made = [row for row in rows if row["status"] in ("holds", "violated")]
+    caps = Counter(f"{row['details']['cap']:g}" for row in made if "cap" in row["details"])
+    capped = [
+        f"{count} of them of losses that count up to {cap} a user" for cap, count in caps.items()
+    ]
+    expected = alpha * len(made)
+    if expected < WORTH_TELLING and not capped:
+        return ""
+    told = (
+        f"claims: {len(made)}, each wrong with a probability of at most {alpha:g}, so at most {expected:.2g} wrong "
+        f"{'one is' if expected <= 1 else 'ones are'} to be expected"
+    )
+    return "; ".join([told, *capped])
 
 
 def needed_of(row: Row, what: str = NEEDED) -> int:

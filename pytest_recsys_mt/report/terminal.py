@@ -10,7 +10,7 @@ from pytest_recsys_mt.gate.document import Calls, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
-from pytest_recsys_mt.report.folding import Unsettled, inapplicable, unsettled, vacuous
+from pytest_recsys_mt.report.folding import Unsettled, claims, inapplicable, unsettled, vacuous
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.judged import all_read_in_words
 from pytest_recsys_mt.report.record import Record, standing
@@ -79,6 +79,8 @@ def summarise(reporter: Any, record: Record) -> None:
     gate = document["gate"]
     for comparison in gate["comparisons"]:
         tell_comparison(reporter, comparison, document["results"])
+    if told := claims(document["results"], settings.alpha):
+        say(reporter, told)
     say(reporter, gate["sentence"])
     left = [name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
     if left:

@@ -21,6 +21,7 @@ from scipy.stats import binom
 from benchmarks.shapes import GROUP, HIGH, LOW, MARGIN, SHAPES, Draw, Floats, in_groups
 from benchmarks.simulation import lists
 from benchmarks.tables import table
+from pytest_recsys_mt.oracles.judging.power import POWER
 from pytest_recsys_mt.oracles.statistics.betting import log_capital, log_capital_of_any
 
 CLAIMS = ("violated", "holds")
@@ -30,6 +31,9 @@ MOST = 200
 """Users of a run where only one number is shown: the default."""
 
 FAMILY = 26
+LONGEST = 3_000
+"""Users of a run that shows how many a claim takes."""
+
 SURE = 0.01
 """Chance that any of all rates shown lies above its bound although none is above alpha."""
 
@@ -171,6 +175,27 @@ def power(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
         yield ""
 
 
+def needed(shapes: Mapping[str, Draw], runs: int) -> Iterator[str]:
+    """After how many users most of the runs have made the right claim."""
+    means = (0.0, 0.5, 1.5, 2.0)
+    rows = []
+    for name, draw in shapes.items():
+        cells = []
+        for times in means:
+            claim = "holds" if times < 1 else "violated"
+            won = simulate(draw, times * MARGIN, runs, 6, LONGEST).won[claim]
+            enough = won >= -math.log(ALPHAS[0])
+            users = np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, np.inf)
+            most = np.quantile(users, POWER, method="higher")
+            cells.append(f"{most:.0f}" if math.isfinite(most) else f"above {LONGEST}")
+        rows.append((name, *cells))
+    yield f"## Users until {100 * POWER:g} % of the runs have made the right claim, alpha {ALPHAS[0]:g}"
+    yield ""
+    yield from table(("effects", *(f"mean {times:g} margins" for times in means)), rows)
+    yield f"{runs:,} runs of {LONGEST:,} users."
+    yield ""
+
+
 def family(runs: int) -> Iterator[str]:
     """Violations that stand among many relations."""
     draw = SHAPES["normal, sd .12"]
@@ -233,6 +258,8 @@ def everything(runs: int, shapes: Mapping[str, Draw]) -> Iterator[str]:
     """
     yield from errors(shapes, runs)
     yield from power(shapes, runs)
+    normal = {name: draw for name, draw in shapes.items() if name.startswith("normal")}
+    yield from needed(normal, math.ceil(runs / 4))
     yield from family(runs)
     yield from two_sided(shapes, runs)
     yield from dependent(runs)

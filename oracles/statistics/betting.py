@@ -8,7 +8,10 @@ claim that the mean is above m. The opposite claim bets on ``m - x``. The assump
 independently from a population and used in the order of the draw.
 
 Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B
-86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior.
+86(1). The stakes are those of its section B.3 (aGRAPA) with one more term, and start from a prior. They are never below
+the stake that needs the least total gain to win in a fixed number of users: the first stake of Voracek and Orabona
+2025, "STaR-Bets: Sequential Target-Recalculating Bets for Tighter Confidence Intervals". Theirs is recalculated from the
+capital, which wins more often up to that number, but can leave too little capital to go on.
 """
 
 import math
@@ -33,6 +36,11 @@ possible, and the mean gain is this part of it."""
 BOLDEST = 0.95
 """Largest share of the capital that one user can cost."""
 
+HORIZON = 200
+"""Number of users in which the least stake is to win. It doubles each time it is reached. It never depends on how many
+users a run may ask, so that going on with more users keeps all earlier stakes."""
+
+_TARGET = math.log(20)  # log of the capital that the least stake is to reach: a claim at alpha 0.05
 _GRID = np.arange(1, 17) / 16
 _NOTHING = 1e-12
 _ZOOMS = 6  # each by `_GRID`: bounds to a 10**7th of their distance from the mean
@@ -82,8 +90,18 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     # log(1 + b g) lowers it. The term is not used if few users gain much, because the series may diverge.
     cube = np.minimum(before(3, hoped**3 + 3 * hoped * spread**2), 0.0)
     best = 2 * mean / (square + np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0)))
-    stakes: Floats = np.clip(best, 0.0, BOLDEST / worst)
+    # A stake b turns a total gain G of h users into a log capital of about b G - b^2 h square / 2. This b needs the
+    # least G to reach the target.
+    least = np.sqrt(2 * _TARGET / (_horizons(gains.shape[-1]) * square))
+    stakes: Floats = np.minimum(np.maximum(best, least), BOLDEST / worst)
     return stakes, stakes * (mean - stakes * square / 2)
+
+
+def _horizons(users: int) -> Floats:
+    """For each user, ``(users,)``, the smallest of `HORIZON`, twice, four times it and so on that is above the users before."""
+    doublings = np.ceil(np.log2((np.arange(users) + 1) / HORIZON))
+    horizons: Floats = HORIZON * 2.0 ** np.maximum(doublings, 0)
+    return horizons
 
 
 def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:

@@ -32,17 +32,20 @@ def drawn(mean: float, deviation: float, users: int = 200, seed: int = 0) -> Flo
 
 
 def test_the_capital_is_what_a_loop_over_users_makes_of_it() -> None:
-    """The formulas of the paper, one user at a time."""
-    gains = (drawn(0.1, 0.2, 30) - 0.05) / RANGE
+    """The formulas of the papers, one user at a time."""
+    gains = (drawn(0.1, 0.2, 450) - 0.05) / RANGE
     worst = (0.05 - LOW) / RANGE
-    capital, seen = 1.0, []
+    capital = 1.0
+    seen: list[float] = []
     total, squares = 5 / 30, 5 * (1 / 30**2 + 0.08**2)
     cubes = 5 * (1 / 30**3 + 3 / 30 * 0.08**2)
     for users, gain in enumerate(gains, 5):
         mean, square = total / users, squares / users
         cube = min(cubes / users, 0.0)
         root = math.sqrt(square**2 - 4 * cube * max(mean, 0.0))
-        stake = min(max(2 * mean / (square + root), 0.0), 0.95 / worst)
+        horizon = 200 if len(seen) < 200 else 400 if len(seen) < 400 else 800
+        least = math.sqrt(2 * math.log(20) / (horizon * square))
+        stake = min(max(2 * mean / (square + root), least), 0.95 / worst)
         capital *= 1 + stake * gain
         seen.append(capital)
         total, squares, cubes = total + gain, squares + gain**2, cubes + gain**3
@@ -58,6 +61,27 @@ def test_no_user_is_bet_on_with_what_that_user_or_a_later_one_says() -> None:
     # The stake on user 20 is the same, so that the two steps differ as the gains do.
     step = np.expm1(one[20] - one[19]) / gains[20]
     assert step == pytest.approx(np.expm1(two[20] - two[19]) / 0.3)
+
+
+@pytest.mark.parametrize("users", [1, 199, 200, 201, 400])
+@pytest.mark.parametrize("wide", [False, True])
+def test_going_on_with_more_users_keeps_all_earlier_capitals(users: int, wide: bool) -> None:
+    """To the last bit, whoever the later users are."""
+    gains = (np.stack([drawn(0.1, 0.3, 500, seed) for seed in range(2)]) - 0.05) / RANGE
+    later = gains.copy()
+    later[:, users:] = -0.3
+    worst = np.full((2, 1), 0.4)
+    for capital in (log_capital, log_capital_of_any):
+        first = capital(gains[:, :users], worst, wide=wide)
+        for longer in (gains, later):
+            assert (capital(longer, worst, wide=wide)[..., :users] == first).all()
+
+
+def test_a_mean_near_the_limit_is_shown_by_more_runs_than_by_what_users_said_alone() -> None:
+    """Half of a margin of .05 below it, deviation .2: 28 % without the least stake."""
+    gains = (0.05 - np.random.default_rng(4).normal(0.025, 0.2, (2000, 200))) / RANGE
+    shown = log_capital(gains, 0.95 / RANGE).max(axis=1) >= -math.log(ALPHA)
+    assert shown.mean() > 0.33
 
 
 @pytest.mark.parametrize("margin", [0.02, 0.05, 0.3])

@@ -235,3 +235,8 @@ def test_a_line_break_within_a_field_of_data_ends_a_row() -> None:
 @pytest.mark.timeout(5)
 def test_a_line_of_marks_is_read_in_time(text: str) -> None:
     assert all(entry.item is None for entry in parse(text, request(), INDEX)[1:])
+
+
+@pytest.mark.parametrize("text", ["", "<answer>", "<|channel|>analysis<|message|>Heat"])
+def test_an_answer_that_was_cut_off_before_its_first_piece_names_nothing(text: str) -> None:
+    assert parse(text, request(), INDEX, truncated=True) == ()

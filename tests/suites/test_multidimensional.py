@@ -55,10 +55,17 @@ def test_what_needs_candidates_does_not_apply_to_the_whole_catalogue(
     pytester: pytest.Pytester,
 ) -> None:
     record = record_for(
-        pytester, "mostpop", options=["--recsys-candidates=0", "-k", "every_place or reranking"]
+        pytester,
+        "mostpop",
+        options=[
+            "--recsys-candidates=0",
+            "--recsys-effort=thorough",
+            "-k",
+            "every_place or reranking or table_5",
+        ],
     )
     rows = record["results"]
-    assert [row["status"] for row in rows] == ["not-applicable"] * 2
+    assert [row["status"] for row in rows] == ["not-applicable"] * 3
     assert all("--recsys-candidates=20" in row["reason"] for row in rows)
 
 

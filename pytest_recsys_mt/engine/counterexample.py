@@ -253,7 +253,7 @@ class _Search:
             self._failed = self._failed or verdict.errors > 0
             return None
         source = runner.requests.get(verdict.against, request)
-        followup = runner.requests.get(verdict.relation)
+        followup = runner.requests.get(verdict.relation) if verdict.relation else None
         if self._verdict.changes and not (followup and _may_change(source, followup)):
             return None
         return Counterexample(

@@ -48,6 +48,15 @@ class ReadsNothing(LastThree):
         return Recommendation(tuple(items[: request.k]))
 
 
+class RepeatsTheFirst(LastThree):
+    """Recommends the first film of the history."""
+
+    fingerprint = "repeats-the-first"
+
+    def answer(self, request, read):
+        return Recommendation((request.history[0].item.id,))
+
+
 class NoisyLastThree(LastThree):
     """Swaps the first two now and then."""
 
@@ -362,6 +371,20 @@ def test_an_answer_that_stays_the_same_is_shown_where_it_could_change(shrink: An
     (row,), _, _ = shrink(test, "ReadsNothing", None)
     assert sizes(row["shrunk"]) == (2, 2, 2)
     assert row["shrunk"]["minimal"]
+
+
+def test_a_promise_about_one_side_is_shown_with_its_answer(shrink: Any) -> None:
+    test = """
+    from pytest_recsys_mt.oracles import only_candidates
+
+    def test_offer(recsys):
+        assert only_candidates(recsys.run(), margin=0.05)
+    """
+    (row,), _, result = shrink(test, "RepeatsTheFirst", None)
+    assert sizes(row["shrunk"])[:2] == (1, 1)
+    assert row["shrunk"]["followup"] is None
+    (title,) = row["shrunk"]["source"]["answer"]
+    result.stdout.fnmatch_lines(["smallest example:*", "    answer", f"  1 {title} (already in *)"])
 
 
 def test_promises_behind_the_one_that_failed_end_no_search(shrink: Any) -> None:

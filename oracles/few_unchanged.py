@@ -4,9 +4,10 @@ import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.difference import judge_mean
+from pytest_recsys_mt.oracles.arguments import share, two_sides
+from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
@@ -37,10 +38,15 @@ def few_unchanged(
             "few_unchanged: the recommender does not declare itself deterministic, or a test of this run showed "
             "that it is not, and noise changes answers too; use different_ranking"
         )
-    told = "share of users whose answer did not change"
-    return judge_mean(
-        "few_unchanged", "at most", source, followup, margin, told, _unchanged, slices
+    claim = Claim(
+        "few_unchanged",
+        "at most",
+        share("few_unchanged", "margin", margin),
+        measures="share of users whose answer did not change",
+        slices=slices,
+        changes=True,
     )
+    return judge_pair(source, followup, claim, _unchanged)
 
 
 def _unchanged(pairs: Pairs, context: Context) -> Effects:

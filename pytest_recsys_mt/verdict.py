@@ -90,6 +90,7 @@ class Verdict:
         interval: Its two one-sided (1 - alpha) bounds.
         margin: The largest effect that is no violation; declared before the run.
         allowed: The side of the margin on which the promise is kept; see `Allowed`.
+        changes: Whether the promise is that answers change.
         floor: Mean agreement of each side with its own replicates.
         agreement: Mean agreement of source and follow-up.
         p_value: That of the hypothesis that the promise holds.
@@ -141,6 +142,7 @@ class Verdict:
     per_user: Mapping[str, float] = field(default_factory=dict, repr=False)
     reach: tuple[float, float] | None = None
     allowed: Allowed | None = None
+    changes: bool = False
     joint: bool = False
     approximate: bool = False
     measures: str = ""

@@ -28,6 +28,7 @@ class Claim:
     ways: int = 1  # in which the whole promise can break; this claim is one of them
     measures: str = ""  # what the mean is, in words
     slices: Slices | None = None  # groups of users that are judged too; None: as the run says
+    changes: bool = False  # whether the promise is that answers change
     cap: float | None = None  # up to which an effect counts for ``holds``; not below the margin
 
     def __post_init__(self) -> None:

@@ -154,6 +154,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         relation,
         margin=claim.margin,
         allowed=claim.promise,
+        changes=claim.changes,
         measures=f"{claim.measures} (up to {claim.cap:g} a user)" if capped else claim.measures,
         joint=effects.joint,
         approximate=effects.approximate,

@@ -5,8 +5,8 @@ A verdict is a field of the answer's JSON object or follows an aspect's name and
 """
 
 import json
-import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -75,7 +75,9 @@ def _score(value: Any) -> float | None:
         value = float(found["number"]) if found else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if math.isfinite(value) and 0 <= value <= 1 else None
+    return (
+        float(value) if 0 <= value <= 1 else None
+    )  # before float(), which a whole number may be too large for
 
 
 def _fields(
@@ -131,9 +133,9 @@ def _members(pairs: _Pairs) -> Iterable[tuple[str, Any]]:
         if not isinstance(value, _Pairs):
             yield name, value
             continue
-        inside = [key for key, _ in value]
+        times = Counter(key for key, _ in value)
         # A repeated field has no value.
-        yield name, {key: each for key, each in value if inside.count(key) == 1}
+        yield name, {key: each for key, each in value if times[key] == 1}
 
 
 def _lines(text: str, names: Mapping[str, str]) -> Iterable[tuple[str, str]]:

@@ -81,7 +81,8 @@ def smallest(
     example stays the same one.
 
     The search reduces the history first, then the candidates (and `k` with them), in turn until neither shrinks
-    further; it keeps at least one item of each. Calls are numbered as in the test, so a stochastic recommender gets the
+    further; it keeps at least one item of each, and where answers must change, two candidates and what the relation
+    changes. Calls are numbered as in the test, so a stochastic recommender gets the
     same replicates, and with a cache every search ends alike. It may send, or look up, `limit` distinct calls beyond
     those of the test; what is begun when the time is over is still waited for.
 
@@ -251,9 +252,13 @@ class _Search:
         if verdict.estimate is None or not verdict.examples:
             self._failed = self._failed or verdict.errors > 0
             return None
+        source = runner.requests.get(verdict.against, request)
+        followup = runner.requests.get(verdict.relation) if verdict.relation else None
+        if self._verdict.changes and not (followup and _may_change(source, followup)):
+            return None
         return Counterexample(
-            source=runner.requests.get(verdict.against, request),
-            followup=runner.requests.get(verdict.relation),
+            source=source,
+            followup=followup,
             example=verdict.examples[0],
             effect=verdict.estimate,
             whole=case.request,
@@ -278,6 +283,13 @@ def _earlier(
             k = min(whole.k, len(candidates))
             return case, whole.replace(history=history, candidates=candidates, k=k)
     return None, None
+
+
+def _may_change(source: Request, followup: Request) -> bool:
+    """Whether two requests may have different answers: they ask different things, and more than one answer is possible."""
+    offers = (source.candidates, followup.candidates)
+    several = all(offer is None or len(offer) > 1 for offer in offers)
+    return several and source.replace(replicate=0) != followup.replace(replicate=0)
 
 
 def _beyond(violated: Verdict, effect: float) -> bool:

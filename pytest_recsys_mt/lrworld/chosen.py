@@ -30,7 +30,7 @@ from pytest_recsys_mt.lrworld.question_texts import labels
 _SAYS = patterns(Path(__file__).with_name("answer_patterns.toml"), MENTION=MENTION)
 _SENTENCES = re.compile(r"(?<=[.!?])[\"'»”)\]*_]*\s+|(?<=[。！？؟।])|\n")
 _OPENS = re.compile(r":[ \t*_]*\n[\s*_]*(?:```\w*\s*)?")
-_HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
+_HEADING = re.compile(r"(?m)^(?:#{1,6}|\*\*)[ *_]*+([^\n:\ue000-\ue4ff]{1,60}?)[ *_]*\n+(?=\S)")
 _OPENS_NO_LIST = re.compile(
     _OPENS.pattern + r"(?![\s*_`#(]*[\ue000-\ue0ff][).:\]*_`]++[ \t]*[^\s\ue000-\ue4ff])"
 )
@@ -167,13 +167,13 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
         if numbered and _LIST_ITEM.match(line):
             yield line
             continue
-        parts = _SENTENCES.split(line)
-        for at, part in enumerate(parts):
+        safe = True  # whether the parts before say nothing
+        for part in _SENTENCES.split(line):
             # "I know this film. A" is cut off, "Sure! A" is not.
             alone = part.strip(" \"'*_.)(").strip()
-            if at and len(alone) == 1 and not all(map(groups()["safe"].cover, parts[:at])):
-                continue
-            yield part
+            if safe or len(alone) != 1:
+                yield part
+            safe = safe and groups()["safe"].cover(part)
 
 
 def _said(sentence: str) -> _Said | None:
@@ -237,8 +237,11 @@ def _announces(clause: str, mention: re.Match[str]) -> bool | None:
     if safe.cover(before):
         return announce.within(before) or announce.within(after)
     # The words just before it, back to the first word that says something else.
-    starts = [found.start() for found in re.finditer(r"\S+", before)]
-    begun = next((at for at in starts if safe.cover(before[at:])), len(before))
+    begun = len(before)
+    for found in reversed([*re.finditer(r"\S+", before)]):
+        if not safe.cover(found[0]):
+            break
+        begun = found.start()
     run = words_of(before[begun:])
     new = before[:begun].rstrip().endswith(":") or (bool(run) and run[0] in _STARTS)
     return True if new and announce.within(before[begun:]) else None

@@ -32,6 +32,9 @@ _LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
 _OBJECTS = 20  # how many objects of JSON are looked for: an answer has one, and a search for each brace is slow
 
+DEEPEST = 20
+"""Lists and objects within each other that are read; one that is nested a thousand times says nothing."""
+
 
 def opened(text: str) -> str:
     """An answer without reasoning in tags, its containers opened, in compatible characters (NFKC)."""
@@ -80,24 +83,26 @@ def _objects(text: str) -> Iterator[str]:
     yield text[at:]
 
 
-def _answers(found: Mapping[str, Any]) -> Iterator[str]:
+def _answers(found: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     named = {"".join(filter(str.isalnum, key.casefold())): value for key, value in found.items()}
     if any(named.get(key) is True for key in ("rejected", "excluded", "wrong")) or any(
         named.get(key) is False for key in ("answer", "isanswer", "correct", "chosen", "selected")
     ):
         return
     keys = [key for key in named if _KEYS.fullmatch(key)]
-    said = [text for key in keys for text in _texts(named[key])]
+    said = [text for key in keys for text in _texts(named[key], depth)]
     if said:
-        beside = [text for key in named if key in _TEXTS for text in _texts(named[key])]
+        beside = [text for key in named if key in _TEXTS for text in _texts(named[key], depth)]
         yield "; ".join([*said, *beside])
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts(value: object, depth: int) -> Iterator[str]:
+    if depth > DEEPEST:
+        return
     if isinstance(value, dict):
-        yield from _answers({"answer": None, **value})
+        yield from _answers({"answer": None, **value}, depth + 1)
     elif isinstance(value, list):
         for each in value:
-            yield from _texts(each)
+            yield from _texts(each, depth + 1)
     elif isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         yield str(value)

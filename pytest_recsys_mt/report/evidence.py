@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_recsys_mt.gate.document import Example, Row
 from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, called, changes, the_catalogue
+from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -38,10 +39,11 @@ def evidence(row: Row, where: str = "") -> list[str]:
     if row.get("joint"):
         users = users[:1]  # the number is one of all users together: no user's answer explains it
     alone = is_of_one_side(row)
-    lines = [] if shrunk is None else ["", *_smallest(shrunk, alone)]
+    seen = is_about_seen(row)
+    lines = [] if shrunk is None else ["", *_smallest(shrunk, alone, seen=seen)]
     left = len(users)
     for example in users:
-        block = list(_user(example, alone))
+        block = list(_user(example, alone, seen=seen))
         if lines and len(lines) + len(block) > MOST_LINES:
             break
         lines += ["", *block]
@@ -54,11 +56,11 @@ def evidence(row: Row, where: str = "") -> list[str]:
 
 def example_of(row: Row) -> list[str]:
     """The smallest example of a row, without how it was found, else its first user, in such lines."""
-    alone, shrunk = is_of_one_side(row), row.get("shrunk")
+    alone, seen, shrunk = is_of_one_side(row), is_about_seen(row), row.get("shrunk")
     if shrunk is not None:
-        size, _, *parts = _smallest(shrunk, alone)
+        size, _, *parts = _smallest(shrunk, alone, seen=seen)
         return [size, *parts]
-    return [line for each in row["examples"][:1] for line in _user(each, alone)]
+    return [line for each in row["examples"][:1] for line in _user(each, alone, seen=seen)]
 
 
 def is_of_one_side(row: Row) -> bool:
@@ -68,7 +70,7 @@ def is_of_one_side(row: Row) -> bool:
     )
 
 
-def _user(example: Example, alone: bool) -> Iterator[str]:
+def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
     score = example.get("score")
     agreement = "" if score is None else f", agreement {score:.2f}"
     yield f"user {one_line(example['user'])}{agreement}"
@@ -76,7 +78,11 @@ def _user(example: Example, alone: bool) -> Iterator[str]:
     source, followup = asked.get("source"), asked.get("followup")
     if source is not None and followup is not None:
         yield from changed(source, followup)
-    yield from _answers(example["source"], example["followup"], alone)
+    yield from _answers(
+        (example["source"], _seen(example.get("source_kinds"), seen=seen)),
+        (example["followup"], _seen(example.get("followup_kinds"), seen=seen)),
+        alone,
+    )
     yield from _wrote(source, followup)
 
 
@@ -112,7 +118,7 @@ def _rows(mark: str, text: str) -> list[str]:
     return [f"{mark} {first}".rstrip(), *(f"  {line.strip()}" for line in others)]
 
 
-def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
+def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator[str]:
     source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
     what = f"{called(source)} of the history" if source.get("thing") else "history items"
     size = f"{len(source['history'])} of {whole['history']} {what}"
@@ -124,11 +130,12 @@ def _smallest(shrunk: Mapping[str, Any], alone: bool) -> Iterator[str]:
     parts: dict[str, Sequence[Line]] = {
         name: [(" ", text) for text in lines] for name, lines in _parts(source)
     }
-    answers = (source["answer"], ())
+    answers = _answer(source, seen=seen), _NO_ANSWER
     if followup is not None:
         found = changes(source, followup, most=MOST_CHANGES, around=None)
         parts |= {change.part: change.lines for change in found}
-        answers = (followup["answer"] if alone else source["answer"], followup["answer"])
+        other = _answer(followup, seen=seen)
+        answers = other if alone else answers[0], other
         if not found:
             yield f"  {SAME}"
     for name, lines in parts.items():
@@ -154,20 +161,41 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         yield "attributes", [f"{key}: {value}" for key, value in request["attributes"].items()]
 
 
-def _answers(source: Sequence[str], followup: Sequence[str], alone: bool) -> Iterator[str]:
+_Answer = tuple[Sequence[str], frozenset[int]]
+"""The titles of an answer, and the places from 1 of those to mark as seen."""
+
+_NO_ANSWER: _Answer = ((), frozenset())
+
+
+def _answer(asked: Mapping[str, Any], *, seen: bool) -> _Answer:
+    return asked["answer"], _seen(asked.get("kinds"), seen=seen)
+
+
+def _seen(kinds: Sequence[str] | None, *, seen: bool) -> frozenset[int]:
+    shown = enumerate(kinds_shown(kinds, seen=seen), 1)
+    return frozenset(place for place, kind in shown if kind == "history")
+
+
+def _answers(source: _Answer, followup: _Answer, alone: bool) -> Iterator[str]:
     if alone:
+        titles, marked = source if source[0] else followup
         yield f"{'':4}answer"
-        for place, title in enumerate(_lines(source or followup), 1):
-            yield f"{place:>3} {shorten(title, 76)}"
+        for place, title in enumerate(_lines(titles), 1):
+            room = WIDTH - 4 - (len(SEEN) + 3) * (place in marked)
+            yield f"{place:>3} {shorten(title, room)}{f' ({SEEN})' * (place in marked)}"
         return
-    left, right = _lines(source), _lines(followup)
+    left, right = _lines(source[0]), _lines(followup[0])
     yield f"{'':4}{'source':<33}  follow-up"
+    sides = (("source", source), ("follow-up", followup))
     for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
         note = ""
         if new and new not in (old, NOTHING):
             note = f"was {left.index(new) + 1}" if new in left else "new"
+        seen = [each for each, (_, marked) in sides if place in marked]
         line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
         yield f"{line} {note}".rstrip()
+        if seen:
+            yield f"{'':4}({' and '.join(seen)}: {SEEN})"
 
 
 def _lines(titles: Sequence[str]) -> tuple[str, ...]:

@@ -125,3 +125,14 @@ def test_any_text_can_be_read(text: str) -> None:
 )
 def test_a_score_lies_between_0_and_1(text: str, score: float | None) -> None:
     assert read_appraisal(text, ()).overall == score
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "-1", "1e999", "NaN", "true"])
+def test_no_number_beyond_the_scale_is_a_score(number: str) -> None:
+    assert read_appraisal(f'{{"overall": {number}}}', ()).overall is None
+
+
+@pytest.mark.timeout(5)
+def test_a_verdict_of_many_fields_is_read_in_time() -> None:
+    fields = json.dumps({str(at): at for at in range(8_000)})
+    assert read_judgement(f'{{"overall": {fields}}}', ()).overall is None

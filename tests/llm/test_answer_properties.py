@@ -198,3 +198,45 @@ def test_so_it_is_of_ten_megabytes(unit: str) -> None:
     text = unit * (10_000_000 // len(unit))
     entries = parse(text, request(), INDEX)
     assert len(entries) <= 2 * MAX_PIECES
+
+
+@pytest.mark.parametrize("huge", ["9" * 310, "1e999", "NaN"])
+def test_a_score_that_is_no_finite_number_orders_nothing(huge: str) -> None:
+    found = parse(f'{{"Alien": {huge}, "Heat": 1}}', request(), INDEX)
+    assert [entry.item for entry in found] == ["alien", "heat"]
+
+
+def test_a_number_in_hexadecimal_may_have_more_digits_than_python_writes() -> None:
+    assert "heat" in [entry.item for entry in parse(f"[0x{'f' * 5000}, 'Heat']", request(), INDEX)]
+
+
+@pytest.mark.parametrize("odd", ["\\ud800", "\\u0000", "&#31;"])
+@pytest.mark.parametrize(
+    "form", ['["Unheard Of{odd}"]', '{{"title": "Unheard Of{odd}", "x{odd}": "{odd}"}}']
+)
+def test_data_bring_back_no_control_characters(odd: str, form: str) -> None:
+    (entry,) = parse(form.format(odd=odd), request(), INDEX)
+    assert f"{entry.text} {entry.item}".isprintable()
+
+
+def test_a_line_break_within_a_field_of_data_ends_a_row() -> None:
+    rows = json.dumps({"ranking": "title,rank\rHeat,2\rAlien,1"})
+    assert [entry.item for entry in parse(rows, request(), INDEX)] == ["alien", "heat"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("→ " * 400 + "|", id="arrows"),
+        pytest.param("Heat" + "→" * 400 + "|", id="arrows without spaces"),
+        pytest.param("- > — " * 2_000, id="bullets in quotes in bullets"),
+    ],
+)
+@pytest.mark.timeout(5)
+def test_a_line_of_marks_is_read_in_time(text: str) -> None:
+    assert all(entry.item is None for entry in parse(text, request(), INDEX)[1:])
+
+
+@pytest.mark.parametrize("text", ["", "<answer>", "<|channel|>analysis<|message|>Heat"])
+def test_an_answer_that_was_cut_off_before_its_first_piece_names_nothing(text: str) -> None:
+    assert parse(text, request(), INDEX, truncated=True) == ()

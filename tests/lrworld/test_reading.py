@@ -162,3 +162,20 @@ def test_no_text_is_read_as_an_option_that_is_not_there(text: str) -> None:
     for asked in (numbered(), lettered(), lettered(("??", "", " a ", "!"))):
         choice = read(text, asked, think=bool(len(text) % 2))
         assert choice is None or 0 <= choice < len(asked.options)
+
+
+def test_an_answer_nested_a_thousand_times_chooses_nothing() -> None:
+    assert read(f'{{"answer": {"[" * 900}"1"{"]" * 900}}}', numbered()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        pytest.param("**" * 4_000, None, id="marks of a heading"),
+        pytest.param(". " + "1. " * 6_000, 0, id="numbers"),
+        pytest.param("xyz " + "the " * 5_000 + "1", None, id="words before an option"),
+    ],
+)
+@pytest.mark.timeout(5)
+def test_a_long_answer_is_read_in_time(text: str, choice: int | None) -> None:
+    assert read(text, numbered()) == choice

@@ -38,6 +38,25 @@ class LastThree:
         return Recommendation(tuple(item.id for item in ranked[: request.k]))
 
 
+class ReadsNothing(LastThree):
+    """Ranks by the id alone."""
+
+    fingerprint = "reads-nothing"
+
+    def answer(self, request, read):
+        items = sorted(item.id for item in request.candidates)
+        return Recommendation(tuple(items[: request.k]))
+
+
+class RepeatsTheFirst(LastThree):
+    """Recommends the first film of the history."""
+
+    fingerprint = "repeats-the-first"
+
+    def answer(self, request, read):
+        return Recommendation((request.history[0].item.id,))
+
+
 class NoisyLastThree(LastThree):
     """Swaps the first two now and then."""
 
@@ -336,6 +355,36 @@ def test_a_promise_of_change_is_not_shrunk(shrink: Any) -> None:
     assert rows[0]["shrunk"] is None
     assert calls["searched"] == 0
     result.stdout.no_fnmatch_line("*--recsys-shrink=*")
+
+
+def test_an_answer_that_stays_the_same_is_shown_where_it_could_change(shrink: Any) -> None:
+    """With one candidate, or with a history that the relation leaves alone, no recommender can keep the promise."""
+    test = """
+    from pytest_recsys_mt import metamorphic
+    from pytest_recsys_mt.oracles import few_unchanged
+    from pytest_recsys_mt.relations import reorder_history
+
+    @metamorphic(reorder_history)
+    def test_history(source, followup):
+        assert few_unchanged(source, followup, margin=0.05)
+    """
+    (row,), _, _ = shrink(test, "ReadsNothing", None)
+    assert sizes(row["shrunk"]) == (2, 2, 2)
+    assert row["shrunk"]["minimal"]
+
+
+def test_a_promise_about_one_side_is_shown_with_its_answer(shrink: Any) -> None:
+    test = """
+    from pytest_recsys_mt.oracles import only_candidates
+
+    def test_offer(recsys):
+        assert only_candidates(recsys.run(), margin=0.05)
+    """
+    (row,), _, result = shrink(test, "RepeatsTheFirst", None)
+    assert sizes(row["shrunk"])[:2] == (1, 1)
+    assert row["shrunk"]["followup"] is None
+    (title,) = row["shrunk"]["source"]["answer"]
+    result.stdout.fnmatch_lines(["smallest example:*", "    answer", f"  1 {title} (already in *)"])
 
 
 def test_promises_behind_the_one_that_failed_end_no_search(shrink: Any) -> None:

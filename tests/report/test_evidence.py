@@ -165,3 +165,26 @@ def test_an_empty_answer_beside_another_is_said_to_be_empty() -> None:
     assert (
         lines[-1] == "  1 (nothing)                          Alien                             new"
     )
+
+
+@pytest.mark.parametrize(
+    ("oracle", "marked"),
+    [("at_most:history_repeats@5", True), ("only_candidates", True), ("no_repeats", False)],
+)
+def test_what_the_user_has_already_is_marked_where_the_test_is_about_it(
+    oracle: str, marked: bool
+) -> None:
+    told = example("u1", source=FILMS[:2], followup=[], source_kinds=["candidate", "history"])
+    lines = evidence(row(oracle=oracle, relation="", examples=[told]))
+    shown = f"  2 {FILMS[1]}{' (already in the history)' * marked}"
+    assert lines[-2:] == [f"  1 {FILMS[0]}", shown]
+
+
+def test_of_two_sides_each_is_named_that_has_an_item_of_the_history() -> None:
+    told = example("u1", source=FILMS[:2], followup=FILMS[:1], source_kinds=["history", "history"],
+                   followup_kinds=["history"])  # fmt: skip
+    lines = evidence(row(oracle="not_increased:already_seen", examples=[told]))
+    assert [line for line in lines if "already" in line] == [
+        "    (source and follow-up: already in the history)",
+        "    (source: already in the history)",
+    ]

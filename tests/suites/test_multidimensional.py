@@ -51,6 +51,24 @@ def test_sound_recommenders_pass(pytester: pytest.Pytester, model: str) -> None:
     assert all(low <= value <= high for each in curves for _, value, low, high in each["points"])
 
 
+def test_what_needs_candidates_does_not_apply_to_the_whole_catalogue(
+    pytester: pytest.Pytester,
+) -> None:
+    record = record_for(
+        pytester,
+        "mostpop",
+        options=[
+            "--recsys-candidates=0",
+            "--recsys-effort=thorough",
+            "-k",
+            "every_place or reranking or table_5",
+        ],
+    )
+    rows = record["results"]
+    assert [row["status"] for row in rows] == ["not-applicable"] * 3
+    assert all("--recsys-candidates=20" in row["reason"] for row in rows)
+
+
 def assert_unbiased(record: dict[str, Any], models: int) -> None:
     rows = record["results"]
     assert Counter(Counter(row["model"] for row in rows).values()) == {5: models}

@@ -36,6 +36,8 @@ _DATED = re.compile(r"[(\[（]\s?(?:18|19|20)\d\d[^()\[\]（）]{0,60}[)\]）]")
 _CUT = phrase("cut")
 _PERSON = phrase("person")
 _MOST_CUTS = 24
+_MOST_CHARACTERS = 2_000
+"""How far a line is read for the end of its title, and for what its comment says."""
 _MEASURED = phrase("measured")
 _SHORT = phrase("short")
 _MAKER = 80  # longer values of an attribute are descriptions, and no names of its makers
@@ -135,7 +137,7 @@ def is_comment(rest: str, item: Item) -> bool:
 
     ``Alien: Resurrection`` is one title, ``Alien: a classic`` is a title and a comment.
     """
-    rest = rest.strip().rstrip(")]）")
+    rest = rest[:_MOST_CHARACTERS].strip().rstrip(")]）")
     if not any(c.isalnum() for c in rest):
         return True
     tokens = rest.split()
@@ -174,7 +176,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 def title_of(text: str) -> str:
     """The likely title in a piece that begins with no known title, without year and comments."""
-    text = unlabelled(text)
+    text = unlabelled(text[:_MOST_CHARACTERS])
     for head, _ in _closed(text):
         return split_year(unwrapped(head))[0]
     rated = RATING.search(text)

@@ -24,6 +24,7 @@ from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, lines
 from pytest_recsys_mt.llm.reading.line import Piece, numbered_text
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.wording import ORDINALS, word_set
+from pytest_recsys_mt.safety.sanitize import without_controls
 
 _ARGUMENTS = (
     "arguments", "parameters", "args", "input", "function", "tool_calls", "tool_call", "function_call",
@@ -59,7 +60,7 @@ def pieces(text: str) -> Iterator[Piece]:
                 break
             position = start + 1
             continue
-        value, end = decoded
+        value, end = _clean(decoded[0]), decoded[1]
         group = "objects" if isinstance(value, dict) and _is_entry(value) else str(values)
         entries = list(_entries(value, 0, "", group))
         values += 1
@@ -90,9 +91,25 @@ def _decoded(text: str, start: int) -> tuple[Any, int] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             value = ast.literal_eval(text[start:end])
+        str(
+            value
+        )  # a ValueError where a number in hexadecimal has more decimal digits than Python writes
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
     return (value, end) if isinstance(value, list | dict) else None
+
+
+def _clean(value: Any, depth: int = 0) -> Any:
+    """Data without the control characters and lone surrogates that their escapes wrote; below `_DEPTH` nothing is read."""
+    if isinstance(value, str):
+        return without_controls(value)
+    if depth > _DEPTH + 2:  # an entry and its fields may stand below the last list
+        return value
+    if isinstance(value, list):
+        return [_clean(each, depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {_clean(key): _clean(each, depth + 1) for key, each in value.items()}
+    return value
 
 
 def _keys(value: Mapping[Any, Any]) -> dict[str, Any]:
@@ -194,7 +211,7 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
     called = next((keys[key] for key in _ARGUMENTS if key in keys and "output" not in keys), None)
     if isinstance(called, str) and _is_quoted(_ARGUMENTS[0], called):
         with suppress(ValueError, RecursionError):
-            called = json.loads(called)
+            called = _clean(json.loads(called))
     if isinstance(called, dict | list):
         if _ASKS.match(str(keys.get("name") or keys.get("tool") or keys.get("function") or "")):
             return
@@ -256,13 +273,13 @@ def _scored(value: dict[Any, Any], name: str, group: str) -> Iterator[Piece]:
         yield replace(
             _entry(key, name, group),
             number=int(number) if as_ranks else None,
-            score=None if as_ranks else float(number),
+            score=None if as_ranks else measured(number),
         )
 
 
 def _entry(value: Any, name: str, group: str) -> Piece:
     keys = _keys(value) if isinstance(value, dict) else {}
-    text = html.unescape(str(_titled(keys) if keys else value))
+    text = without_controls(html.unescape(str(_titled(keys) if keys else value)))
     title, number = numbered_text(text)
     return Piece(
         title or text,

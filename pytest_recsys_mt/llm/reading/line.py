@@ -93,7 +93,8 @@ def without_chain(piece: Piece, is_title: Callable[[str], bool]) -> Sequence[Pie
     return cut if len(cut) == 1 and is_title(cut[0].text) else [piece]
 
 
-def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
+def _cut(line: str, *, chains: bool, inside: bool = False) -> Sequence[Piece]:
+    """The pieces of a line, or of one `inside` a bullet, within which no further one is looked for."""
     whole = line
     if line[:1] in (">", "#") and (rest := line.lstrip("#> ")) and not line[1:2].isdigit():
         line = rest
@@ -125,7 +126,7 @@ def _cut(line: str, *, chains: bool) -> Sequence[Piece]:
     text = line[bullet.end() :].strip() if bullet is not None else ""
     if not text:
         return [Piece(line, "line", whole)]
-    inner = [] if _BULLET.match(text) else _cut(text, chains=chains)
+    inner = [] if inside or _BULLET.match(text) else _cut(text, chains=chains, inside=True)
     if all(piece.place == "line" and not piece.chain for piece in inner):
         return [Piece(text, "bulleted", line)]
     return [replace(piece, whole=line) if piece.chain else piece for piece in inner]

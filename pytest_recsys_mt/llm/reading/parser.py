@@ -108,7 +108,7 @@ def read(
         whole = reader(loose=loosely)
         for at in kept:
             _read_block(whole, parts[at])
-    whole.finish(cut_off=cut_off and kept[-1] == len(parts) - 1)
+    whole.finish(cut_off=cut_off and len(parts) - 1 in kept[-1:])
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"

@@ -14,6 +14,7 @@ from pytest_recsys_mt.report.evidence import is_of_one_side
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
+from pytest_recsys_mt.report.seen import is_about_seen, kinds_shown
 from pytest_recsys_mt.wording import spoken
 
 FEW = 2
@@ -98,7 +99,7 @@ class Card:
         row = self.row
         both = not is_of_one_side(row)
         shown = [
-            _shown(each, _caption(each, place, row), both)
+            _shown(each, _caption(each, place, row), both, seen=is_about_seen(row))
             for place, each in enumerate(row.get("examples") or [])
         ]
         if self.state.key in ("holds", "known", "inconclusive"):
@@ -124,7 +125,7 @@ class Card:
         calls = f"{shrunk['calls']:,} {'call' if shrunk['calls'] == 1 else 'calls'}"
         ended = "nothing more can be left out" if shrunk["minimal"] else "the calls ran out"
         return (
-            _shown(example, "", followup is not None),
+            _shown(example, "", followup is not None, seen=is_about_seen(self.row)),
             words.number(shrunk["effect"], effect_of(self.row).percent),
             f"{shrunk.get('ended') or ended}; {calls}",
         )
@@ -201,9 +202,12 @@ def _caption(example: Example, place: int, row: Row) -> str:
     return "; ".join(told)
 
 
-def _shown(example: Example, caption: str, both: bool) -> Shown:
+def _shown(example: Example, caption: str, both: bool, *, seen: bool) -> Shown:
     source, followup = example["source"], example["followup"]
-    kinds = example.get("source_kinds") or (), example.get("followup_kinds") or ()
+    kinds = (
+        kinds_shown(example.get("source_kinds"), seen=seen),
+        kinds_shown(example.get("followup_kinds"), seen=seen),
+    )
     asked: Mapping[str, lists.Asked | None] = example.get("asked") or {}
     before, after = asked.get("source"), asked.get("followup")
     changed = [*map(_shortened, changes(before, after))] if before and after else ()

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from pytest_recsys_mt.report.changes import called, the_catalogue
+from pytest_recsys_mt.report.seen import SEEN
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Mark:
 FAULTS = {
     "unknown": Mark("fault", "⚠ hallucinated: no known item"),
     "outside": Mark("fault", "⚠ hallucinated: exists, but is not in the catalogue"),
-    "history": Mark("fault", "⚠ already in the history"),
+    "history": Mark("fault", f"⚠ {SEEN}"),
     "catalogue": Mark("fault", "⚠ was not offered"),
     "duplicate": Mark("fault", "⚠ named before"),
     "unparsed": Mark("fault", "⚠ names nothing"),

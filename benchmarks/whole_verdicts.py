@@ -25,6 +25,7 @@ from numpy.random import Generator
 from benchmarks.calibration import SURE, bound
 from benchmarks.tables import table
 from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
+from pytest_recsys_mt.answers import Drawn as DrawnWhat
 from pytest_recsys_mt.arena import (
     Arena,
     Bench,
@@ -47,8 +48,10 @@ from pytest_recsys_mt.oracles import (
     constant_answer,
     decreases,
     increases,
+    paper_t_test,
     same_choices,
     same_ranking,
+    same_score,
 )
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from tests.gate.nights import night, row, write
@@ -69,6 +72,8 @@ class Drawn:
     everybody: Sequence[Asked]
     label: str = ""
     broken: frozenset[str] = frozenset()
+    refused: frozenset[str] = frozenset()
+    drawn: frozenset[DrawnWhat] = frozenset({"users"})
     context: Context = CONTEXT
     same_seed: bool = False
     not_applicable: Mapping[str, int] = field(default_factory=dict)
@@ -79,17 +84,28 @@ class Drawn:
 
     def sample(self, users: int | None = None) -> Sample:
         """The first ones."""
-        return Sample(tuple(self.asked)[:users], ends=self._ends)
+        return Sample(tuple(self.asked)[:users], ends=self._ends, drawn=self.drawn)
 
     def pair(self, followup: Any, /, users: int | None = None) -> Pairs:
         """The first ones, and those of them whose follow-up failed."""
         sides = list(zip(self.asked, followup.asked, strict=True))[:users]
-        answered = [both for both in sides if both[0].user not in followup.broken]
-        failed = [one for one, _ in sides if one.user in followup.broken]
+        without = followup.broken | followup.refused
+        answered = [both for both in sides if both[0].user not in without]
+        failed = [
+            Lost(one.user, "failed", "HTTP 500", one)
+            for one, _ in sides
+            if one.user in followup.broken
+        ]
+        refused = [
+            Lost(one.user, "refused", "unsure", one)
+            for one, _ in sides
+            if one.user in followup.refused
+        ]
         return Pairs(
             tuple(one for one, _ in answered),
             tuple(other for _, other in answered),
-            lost=tuple(Lost(one.user, "failed", "HTTP 500", one) for one in failed),
+            lost=(*failed, *refused),
+            drawn=self.drawn,
             order=tuple(one.user for one, _ in sides),
             ends=self._ends,
         )
@@ -159,6 +175,98 @@ def failed_calls(worst: bool, rng: Generator) -> Claims:
         Drawn(source, source), Drawn(followup, followup, "changed", broken), margin=LIMIT
     )
     return tuple(claim for claim in _status(verdict) if claim == ("holds" if worst else "violated"))
+
+
+def refusals(rng: Generator) -> Claims:
+    """The margin is the share of changed answers; the recommender refuses 4 % of the users, all of them such."""
+    source = [_asked(user, "a") for user in range(USERS)]
+    drawn = rng.random(USERS)
+    followup = [_asked(user, "b" if drawn[user] < LIMIT else "a") for user in range(USERS)]
+    refused = frozenset(f"u{user}" for user in np.flatnonzero(drawn < 0.04))
+    changed = Drawn(followup, followup, "changed", refused=refused)
+    return _status(same_ranking(Drawn(source, source), changed, margin=LIMIT))
+
+
+_KNOWN_ONLY = Score(
+    "value",
+    lambda answer, asked, context: (
+        None if answer.items == ("none",) else float(answer.items[0]),
+        0,
+    ),
+    span=(0.0, 1.0),
+)
+
+
+def undefined_scores(share: float, rng: Generator) -> Claims:
+    """The mean score is the threshold; users who would score 0 have no score in a share of all cases."""
+    threshold, drawn = 0.5, rng.random(USERS)
+    values = np.where(drawn < threshold, "1", np.where(drawn < threshold + share, "none", "0"))
+    asked = [_asked(user, str(value)) for user, value in enumerate(values)]
+    return _status(at_least(Drawn(asked, asked), _KNOWN_ONLY, threshold))
+
+
+def undefined_changes(rng: Generator) -> Claims:
+    """No score falls but those of the margin; follow-ups that fell have no score in half of the cases."""
+    source = [_asked(user, "1") for user in range(USERS)]
+    drawn = rng.random(USERS)
+    values = np.where(drawn < LIMIT / 2, "none", np.where(drawn < LIMIT, "0", "1"))
+    followup = [_asked(user, str(value)) for user, value in enumerate(values)]
+    sides = (Drawn(source, source), Drawn(followup, followup, "changed"))
+    return _status(same_score(*sides, _KNOWN_ONLY, LIMIT))
+
+
+def drawn_candidates(users: int, rng: Generator) -> Claims:
+    """All users of the data, always the same ones; their candidates are drawn, and so is whose answer changes."""
+    shares = (
+        2 * LIMIT * (np.arange(users) + 0.5) / users
+    )  # of candidates with which a user's answer changes
+    order = rng.permutation(users)
+    source = [_asked(int(user), "a") for user in order]
+    moved = rng.random(users) < shares
+    followup = [_asked(int(user), "b" if moved[user] else "a") for user in order]
+    what = frozenset[DrawnWhat]({"candidates"})
+    sides = (Drawn(source, source, drawn=what), Drawn(followup, followup, "changed", drawn=what))
+    return _status(same_ranking(*sides, margin=LIMIT))
+
+
+_REFUSAL = Recommendation((), text="I cannot help with that.")
+
+
+def published_t_test(rng: Generator) -> Claims:
+    """Runs with and without a change are alike; 4 % of the answers with it could not be read."""
+
+    def side(unread: float) -> list[Asked]:
+        found = []
+        for user in range(40):
+            answers = [Recommendation(tuple(rng.permutation(list("abcdef"))[:4])) for _ in range(6)]
+            read = rng.random(6) >= unread
+            kept = tuple(
+                one if known else _REFUSAL for one, known in zip(answers, read, strict=True)
+            )
+            found.append(Asked(Request(f"u{user}", (), Scale(1, 5), None, 4), kept))
+        return found
+
+    sides = []
+    for label, unread in (("", 0.0), ("changed", 0.04)):
+        asked = side(unread)
+        sides.append(_PartlyRead([one for one in asked if not one.unread], asked, label))
+    verdict = paper_t_test(sides[0], sides[1])
+    return tuple(claim for claim in _status(verdict) if claim == "violated")
+
+
+class _PartlyRead(Drawn):
+    """Answers of which some could not be read."""
+
+    def pair(self, followup: Any, /, users: int | None = None) -> Pairs:
+        """All users, in the order of `everybody`."""
+        both = list(zip(self.everybody, followup.everybody, strict=True))
+        read = [sides for sides in both if not (sides[0].unread or sides[1].unread)]
+        return Pairs(
+            tuple(one for one, _ in read),
+            tuple(other for _, other in read),
+            unread=tuple(sides for sides in both if sides[0].unread or sides[1].unread),
+            order=tuple(one.user for one, _ in both),
+        )
 
 
 def _households() -> Dataset:
@@ -270,6 +378,13 @@ LAWS: Mapping[str, Callable[[Generator], Claims]] = {
     "`same_ranking`, 3 % of the follow-ups fail, counted as the worst": partial(failed_calls, True),
     "the same, counted as the best": partial(failed_calls, False),
     "`same_ranking`, households of ten that change alike, one of each asked": households,
+    "`same_ranking`, the recommender refuses 4 % of the users, whose answer would change": refusals,
+    "`at_least`, 5 % of the users have no score and would have 0": partial(undefined_scores, 0.05),
+    "the same, half of the users": partial(undefined_scores, 0.5),
+    "`same_score`, half of the follow-ups that fall have no score": undefined_changes,
+    "`same_ranking`, all 60 users of the data, with candidates drawn": partial(drawn_candidates, 60),
+    "the same, all 200": partial(drawn_candidates, 200),
+    "`paper_t_test`, 4 % of the answers could not be read": published_t_test,
     "20 nights from files": partial(nights, 0.0, False),
     "20 nights from files, with failed follow-ups": partial(nights, 0.03, False),
     "20 nights from files, whose ranges differ": partial(nights, 0.0, True),

@@ -188,11 +188,28 @@ def agreement(row: Row) -> str:
     )
 
 
+PARTS = {
+    "unread": "with an answer that could not be read",
+    "failed": "failed",
+    "refused": "refused",
+    "undefined": "without a number",
+    "left_out": "left out",
+    "not_applicable": "not applicable",
+    "not_asked": "not asked",
+}
+"""The parts of a verdict's account beside the scored users, in words."""
+
+
 def counted(row: Row) -> str:
-    """How many users were scored, and how many were not, by cause."""
+    """How many users were scored, and what became of all others; records of earlier versions say less."""
     parts = [f"{row.get('users', 0):,} users scored"]
-    missing = (row.get("not_applicable"), "not applicable"), (row.get("errors"), "failed")
-    parts += [f"{users:,} {word}" for users, word in missing if users]
+    account = row.get("account") or {}
+    if account:
+        parts += [f"{account[key]:,} {word}" for key, word in PARTS.items() if account.get(key)]
+        parts.append(f"of {account.get('drawn', 0):,} drawn")
+    else:
+        missing = (row.get("not_applicable"), "not applicable"), (row.get("errors"), "failed")
+        parts += [f"{users:,} {word}" for users, word in missing if users]
     looks = row.get("looks") or 1
     if looks > 1:
         parts.append(f"asked for in {looks} steps")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Self
 
+from pytest_recsys_mt.arena import ASPECTS, OVERALL
 from pytest_recsys_mt.requests import Request
 from tests.llm.forms import AMBIGUOUS, FORMS, Case, K
 from tests.llm.test_thinking_tags import TAGS
@@ -59,7 +60,7 @@ def case_of(rng: Random, request: Request) -> Case:
 
 
 def _text(rng: Random, request: Request) -> str:
-    match rng.randrange(8):
+    match rng.randrange(9):
         case 0:
             return rng.choice(COLLECTED)
         case 1:
@@ -68,6 +69,8 @@ def _text(rng: Random, request: Request) -> str:
             return _as_data(rng, _data(rng, case_of(rng, request), depth=3))
         case 4:
             return _rows(rng, case_of(rng, request))
+        case 5:
+            return _judged(rng, case_of(rng, request))
         case _:
             return rng.choice(WRITTEN)(case_of(rng, request))
 
@@ -164,6 +167,26 @@ def _rows(rng: Random, case: Case) -> str:
         return "".join(f"<item>{each}</item>\n" for each in fields)
     lines = [mark.join(row) for row in [header, *rows]]
     return "\n".join(f"|{line}|" if mark == "|" else line for line in lines)
+
+
+def _judged(rng: Random, case: Case) -> str:
+    """The verdict or the scores of a judge, or the option that answers a question."""
+    names = [*(aspect.name for aspect in ASPECTS), OVERALL, "answer"]
+    usual = rng.choice(
+        (("A", "B", "tie", "B wins", "List A is better"), ("0.5", ".25", "1", "0/1"))
+    )
+    values = [
+        _scalar(rng, case) if rng.random() < 0.2 else rng.choice(usual) for _ in range(len(names))
+    ]
+    said = dict(zip(names, values, strict=True))
+    match rng.randrange(3):
+        case 0:
+            return "\n".join(f"{name}: {value}" for name, value in said.items())
+        case 1:
+            members = {name: {"winner": value, "reason": "so"} for name, value in said.items()}
+            return _json(members, repeats=rng.random() < 0.2)
+        case _:
+            return _json(said, repeats=rng.random() < 0.2)
 
 
 # ---- what is made of an answer ----

@@ -83,7 +83,8 @@ def verdict(row: Row, alpha: float | None, judged: int) -> list[str]:
         sentences.append("So neither a broken nor a kept promise is shown.")
     sentences += _vacuously(row)
     if reason:
-        label = "What would settle it" if status == "inconclusive" else "Note"
+        settles = status == "inconclusive" and "would" in reason
+        label = "What would settle it" if settles else "Note"
         sentences.append(f"{label}: {reason}.")
     return sentences
 

@@ -139,20 +139,11 @@ class _Tally:
     """What `Sample` and `Pairs` count in the same way."""
 
     lost: tuple[Lost, ...]
-    not_applicable: Mapping[str, int]
-    order: tuple[str, ...]
-    sampled: int | None
 
     @property
     def errors(self) -> Counter[str]:
         """Why users got no answer, with their number."""
         return Counter(lost.reason for lost in self.lost)
-
-    @property
-    def drawn_users(self) -> int:
-        """How many users were drawn for the run, asked or not."""
-        known = len(self.order) + sum(self.not_applicable.values())
-        return known if self.sampled is None else self.sampled
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,11 @@ class Account:
             for why in ("failed", "refused")
         }
         beyond_a_limit = sum(tally.unasked.values())
-        never_asked = tally.drawn_users - sum(tally.not_applicable.values()) - len(tally.order)
+        known = sum(tally.not_applicable.values()) + len(tally.order)
+        drawn = known if tally.sampled is None else tally.sampled
+        never_asked = drawn - known
         return cls(
-            drawn=tally.drawn_users,
+            drawn=drawn,
             not_applicable=dict(tally.not_applicable),
             not_asked=never_asked + beyond_a_limit,
             answered=answered,

@@ -4,7 +4,7 @@ import pytest
 
 from tests.journeys.pages import Journey, says
 
-LOST = "multidimensional/test_novelty.py::test_at_most[shop.py-Shop-dpd@5]"
+LOST = "multidimensional/test_history_length.py::test_longer_histories_are_not_worse[shop.py-Shop]"
 
 
 @pytest.mark.slow
@@ -31,4 +31,5 @@ def test_dead_worker(journey: Journey) -> None:
     # whether answers change while we ask: no plan has these, and they are asked in each run.
     assert calls["cached"] <= before
     assert before - calls["cached"] - crashed["calls"]["again"] <= 200
-    assert 0 < after - before <= 200 + fixed["calls"]["again"]
+    # The lost test asks 200 users with five other lengths of their histories.
+    assert 0 < after - before <= 5 * 200 + fixed["calls"]["again"]

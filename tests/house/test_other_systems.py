@@ -18,7 +18,7 @@ POSIX_NAMES = {
 }
 GUARDED = {
     "calls/patience.py": {"resource"},
-    "files.py": {"os.geteuid"},
+    "safety/files.py": {"os.geteuid"},
     "llm/api/transport.py": {"resource"},
     "plugin/interruptions.py": {"os.kill"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import Account, Tally
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
@@ -75,6 +77,7 @@ class Seen:
         These are the users who got no answer, whose answer was unread or `unclear`, and whose answers have no number.
         """
         users = [asked.user for asked in source or followup]
+        _require_each_once(effects)
         scored = [users[row] for row in effects.rows]
         silent = {users[row] for rows in effects.failed.values() for row in rows}
         undefined = _undefined(effects, users, unclear)
@@ -170,6 +173,21 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         reason="; ".join(part for part in (reason, *missing, effects.note) if part),
         **numbers,
     )
+
+
+def _require_each_once(effects: Effects) -> None:
+    """Each user is scored once, or stands under one reason; else the account would not add up."""
+    reasons = (effects.failed, effects.undefined, effects.left_out)
+    rows = [
+        *effects.rows.tolist(),
+        *(row for each in reasons for own in each.values() for row in own),
+    ]
+    twice = [row for row, count in Counter(rows).items() if count > 1]
+    if twice:
+        raise OracleError(
+            f"the effects count the user at index {twice[0]} {rows.count(twice[0])} times; give each user one effect, or one "
+            f"reason in failed, undefined or left_out"
+        )
 
 
 def _undefined(

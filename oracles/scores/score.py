@@ -107,11 +107,22 @@ def _auc(answer: Recommendation, asked: Asked, context: Context) -> tuple[float,
 
 
 def mean_score(asked: Asked, context: Context, score: Score) -> tuple[float | None, int]:
-    """The mean over the answers of a user that have a score, None if none has, and how many items were left out."""
-    scored = [_scored(score, answer, asked, context) for answer in asked.answers]
+    """The mean score of a user's answers, and how many items were left out.
+
+    None if any answer has no score: the others must not stand for it. It raises `NotApplicable` if the score says so of
+    every answer.
+    """
+    scored, reasons = [], []
+    for answer in asked.answers:
+        try:
+            scored.append(_scored(score, answer, asked, context))
+        except NotApplicable as reason:
+            reasons.append(reason)
+    if reasons and len(reasons) == len(asked.answers):
+        raise reasons[0]
     values = [value for value, _ in scored if value is not None]
     missing = sum(count for _, count in scored)
-    if not values:
+    if len(values) < len(asked.answers) or not values:
         return None, missing
     low, high = score.span_for(asked, context)
     slack = 1e-9 * max(1.0, high - low)

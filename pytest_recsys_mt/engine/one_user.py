@@ -63,9 +63,9 @@ class OneUser(Runner):
         self.requests: dict[str, Request] = {}
 
     def transformed(
-        self, case: Case, transformations: Sequence[AnyTransformation]
+        self, case: Case, transformations: Sequence[AnyTransformation], *seed: str
     ) -> Request | NotApplicable:
-        request = super().transformed(case, transformations)
-        if isinstance(request, Request):
+        request = super().transformed(case, transformations, *seed)
+        if isinstance(request, Request) and not seed:
             self.requests[", ".join(map(name_of, transformations))] = request
         return request

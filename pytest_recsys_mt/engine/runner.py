@@ -27,7 +27,7 @@ from pytest_recsys_mt.errors import (
 )
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
-from pytest_recsys_mt.relations.transformation import Generator, Transformation
+from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
@@ -70,7 +70,6 @@ class Runner:
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
         unvaried: Why its noise is unknown, once that was asked; see `engine.recsys`.
-        drawing: Names of the transformations that drew random numbers to change a request.
         asked_apart: Whether answers were compared with source answers of another time, or had to be asked again.
     """
 
@@ -90,7 +89,7 @@ class Runner:
         self.asked_apart = False
         self.controls: dict[tuple[str, int], Any] = {}
         self.unvaried: str | None = None
-        self.drawing: set[str] = set()
+        self._draws: dict[tuple[str, ...], bool] = {}
         self._source_outcomes: dict[int, dict[int, Outcome]] = {}
         self._elsewhere = elsewhere
         self.purpose: Purpose | None = purpose
@@ -237,16 +236,15 @@ class Runner:
         )
 
     def transformed(
-        self, case: Case, transformations: Sequence[AnyTransformation]
+        self, case: Case, transformations: Sequence[AnyTransformation], *seed: str
     ) -> Request | NotApplicable:
-        """The request of `case` after all `transformations`, or why there is no request."""
+        """The request of `case` after all `transformations`, or why there is no request; a further `seed` draws others."""
         if not transformations:
             return case.request
         request = case.request
         for transformation in transformations:
             name = name_of(transformation)
-            rng = generator(self.settings.seed, case.request.user, name)
-            unused = _state_of(rng)
+            rng = generator(self.settings.seed, case.request.user, name, *seed)
             try:
                 changed = (
                     transformation(request, rng, self.world)
@@ -255,9 +253,6 @@ class Runner:
                 )
             except NotApplicable as reason:
                 return reason
-            finally:
-                if _state_of(rng) != unused:
-                    self.drawing.add(name)
             if not isinstance(changed, Request):
                 raise RelationError(
                     f"the transformation {name!r} returned {changed!r}; it must return a Request, "
@@ -269,6 +264,21 @@ class Runner:
         if not kept and self.subject.same_question(request, case.request):
             return NotApplicable(UNCHANGED)
         return request
+
+    def draws(self, transformations: Sequence[AnyTransformation]) -> bool:
+        """Whether other random numbers would change any user's request.
+
+        It is found out by asking for the requests once more, however a transformation draws from its generator.
+        """
+        names = tuple(map(name_of, transformations))
+        if names not in self._draws:
+            self._draws[names] = any(
+                _differ(
+                    *(self.transformed(case, transformations, *seed) for seed in ((), ("again",)))
+                )
+                for case in self.cases
+            )
+        return self._draws[names]
 
     def answers(self, requests: Sequence[Request]) -> list[Recommendation]:
         """The answers to single requests, in their order."""
@@ -341,7 +351,7 @@ class Runner:
         return read
 
 
-def _state_of(rng: Generator) -> tuple[object, int]:
-    """What changes if numbers are drawn from a generator, or others are spawned from it."""
-    bits = rng.bit_generator
-    return bits.state["state"], bits.seed_seq.n_children_spawned  # type: ignore[attr-defined]
+def _differ(one: Request | NotApplicable, other: Request | NotApplicable) -> bool:
+    if isinstance(one, Request) or isinstance(other, Request):
+        return one != other
+    return False

@@ -103,9 +103,12 @@ class Side:
     @property
     def drawn(self) -> frozenset[Drawn]:
         """What was drawn at random to make the requests of this side."""
-        names = set(map(name_of, self.transformations))
-        draws = bool(self.requests) and not names.isdisjoint(self.runner.drawing)
-        return self.runner.drawn | ({"changes"} if draws else frozenset())
+        drawn = self.runner.drawn
+        if drawn:  # no mean is exact then, whatever the relation draws
+            return drawn
+        before = any(getattr(each, "before", None) is not None for each in self.transformations)
+        draws = before or self.runner.draws(self.transformations)
+        return frozenset({"changes"}) if draws else drawn
 
     def changed(self) -> Iterator[tuple[Request, Request]]:
         """Each user's own request, and that of this side."""
@@ -119,7 +122,6 @@ class Side:
             if isinstance(each, Transformation) and each.before is not None:
                 rng = generator(self.runner.settings.seed, user, each.name)
                 found = each.before(self.requests[position], rng, self.runner.world)
-                self.runner.drawing.add(each.name)
         return found
 
     def call(self, request: Request, replicate: int) -> Call:

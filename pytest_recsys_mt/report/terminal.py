@@ -10,7 +10,14 @@ from pytest_recsys_mt.gate.document import Calls, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
-from pytest_recsys_mt.report.folding import Unsettled, claims, inapplicable, unsettled, vacuous
+from pytest_recsys_mt.report.folding import (
+    Unsettled,
+    claims,
+    inapplicable,
+    unsettled,
+    vacuous,
+    without_number,
+)
 from pytest_recsys_mt.report.glossary import measure_of
 from pytest_recsys_mt.report.judged import all_read_in_words
 from pytest_recsys_mt.report.record import Record, standing
@@ -61,6 +68,8 @@ def summarise(reporter: Any, record: Record) -> None:
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
         if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
+    if told := without_number(kept):
+        say(reporter, told)
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     say(reporter, _spent(calls) + ahead)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.answers import Asked, Context, Sample
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import (
     at_least,
     at_most,
@@ -234,3 +234,20 @@ def test_a_score_that_gives_no_pair_is_named(found: Any) -> None:
     score = Score("mine", lambda answer, asked, context: found, lambda asked, context: (0, 1))
     with pytest.raises(OracleError, match=r"mine: Score\.of returned .* such as \(0\.5, 0\)"):
         at_least(answers([["a"]] * 20), score, 0.5)
+
+
+def test_an_answer_without_a_score_is_not_hidden_by_another_of_the_user() -> None:
+    """Half of a noisy recommender's answers have none: the others do not stand for them."""
+
+    def seldom(answer: Recommendation, asked: Asked, context: Context) -> tuple[float | None, int]:
+        return (1.0 if answer.items == ("a",) else None), 0
+
+    def declared(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
+        if answer.items != ("a",):
+            raise NotApplicable("it is not good")
+        return 1.0, 0
+
+    users = FakeAnswers(ask([[["a"], ["b"]]] * 100), CONTEXT)
+    for of in (seldom, declared):
+        verdict = at_least(users, Score("own", of, span=(0, 1)), 0.65)
+        assert (verdict.status, verdict.account["undefined"]) == ("inconclusive", 100)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     accuracy_kept,
     cand_dif_within,
@@ -28,6 +29,9 @@ from pytest_recsys_mt.oracles import (
     same_score,
     same_set,
 )
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
 
@@ -253,3 +257,17 @@ def test_choices_that_are_missed_show_nothing() -> None:
         verdict = same_choices(choices(few), [choices(few, "s")], Context(), limit)
         assert (verdict.status, verdict.value) == (status, 0)
         assert "3 questions of 100 got an answer of which nothing could be read" in verdict.reason
+
+
+def test_effects_that_count_a_user_twice_are_refused() -> None:
+    source, followup = ([ONE] * 30, [ONE] * 30)
+
+    def measure(pairs: Pairs, context: Context) -> Effects:
+        users = np.zeros(len(pairs.source), np.intp)
+        return Effects(users, np.zeros(len(users)), (0.0, 1.0))
+
+    def same_first(source: FakeAnswers, followup: FakeAnswers) -> Verdict:
+        return judge_pair(source, followup, Claim("same_first", "at most", 0.05), measure)
+
+    with pytest.raises(OracleError, match="the user at index 0 20 times"):
+        run(same_first, source, followup, 0)

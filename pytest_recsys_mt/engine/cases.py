@@ -278,7 +278,8 @@ class ShareSplit(Split):
 
     def drawn(self, design: Design) -> frozenset[Drawn]:
         """As in `Split`; users are those of a fold, and their held-out items are drawn too."""
-        return super().drawn(design) | {"users", "held-out items"}
+        more: frozenset[Drawn] = frozenset({"users", "held-out items"})
+        return super().drawn(design) | more
 
     @cached_property
     def held_out(self) -> Mapping[str, frozenset[str]]:

@@ -159,7 +159,8 @@ class Side:
 
     def _drawn_for(self, positions: Sequence[int], everybody: Sequence[int]) -> frozenset[Drawn]:
         """What was drawn for the users at these positions, of `everybody` who can be asked."""
-        return self.drawn | ({"users"} if len(positions) < len(everybody) else frozenset())
+        part: frozenset[Drawn] = frozenset({"users"})
+        return self.drawn | part if len(positions) < len(everybody) else self.drawn
 
     def _ends_of(self, span: Span) -> tuple[float, float]:
         if span not in self._ends:

@@ -75,9 +75,8 @@ def _score(value: Any) -> float | None:
         value = float(found["number"]) if found else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return (
-        float(value) if 0 <= value <= 1 else None
-    )  # before float(), which a whole number may be too large for
+    # Compared first: a whole number may be too large for float().
+    return float(value) if 0 <= value <= 1 else None
 
 
 def _fields(

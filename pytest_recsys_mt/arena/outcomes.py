@@ -36,9 +36,8 @@ class Outcomes:
     each: Floats
     unread: Floats  # share of the two that could not be read, ``(n,)``
     first: Floats  # how far the two prefer the list shown first, ``(n,)`` in [-1, 1]
-    failed: Mapping[
-        str, Sequence[int]
-    ]  # positions of users of whom the judge's calls failed, by error
+    # By error, the positions of the users of whom the judge's calls failed.
+    failed: Mapping[str, Sequence[int]]
     unclear: tuple[str, ...]  # the judged users of whom a judgement could not be read
     # Before which clear user each one stands who is unclear or has no list.
     unknown: tuple[int, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
-from pytest_recsys_mt.requests import Item, Recommendation, Scale
+from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")
@@ -35,6 +36,25 @@ def fitted_to(opened: Run, spec: str, fit: Fit = Fit()) -> Any:  # noqa: B008 - 
     return vars(opened.roster.subject(opened.roster.recommender(spec), spec, fit=fit))[
         "_recommender"
     ]
+
+
+def test_a_relation_draws_if_other_numbers_would_change_a_request(tmp_path: Path) -> None:
+    """However it takes them from its generator."""
+
+    def shuffled(request: Request, rng: Any) -> Request:
+        order = copy.deepcopy(rng).permutation(len(request.history))
+        return request.replace(history=tuple(request.history[place] for place in order))
+
+    def newest_first(request: Request, rng: Any) -> Request:
+        return request.replace(history=request.history[::-1])
+
+    opened = run_with(tmp_path, design=Design(users=400, candidates=0))
+    runner = opened.runner(opened.roster.recommender("itemknn"), "itemknn", opened.settings.design)
+    drawn = {
+        each.__name__: Side(runner, runner.context(), (each,)).drawn
+        for each in (shuffled, newest_first)
+    }
+    assert drawn == {"shuffled": {"changes"}, "newest_first": set()}
 
 
 def test_a_shorter_training_history_is_the_latest_interactions_of_everybody() -> None:

@@ -57,7 +57,9 @@ def has_failed(answer: Answer) -> bool:
 
 
 def is_empty(answer: Answer) -> bool:
-    """Whether an answer says nothing."""
+    """Whether an answer says nothing; a refusal says why."""
+    if "not_applicable" in answer:
+        return False
     text = answer.get("text")
     return not text.strip() if isinstance(text, str) else not answer.get("items")
 

@@ -273,7 +273,7 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
     if not _is_answer(answer):
         raise ValueError(
-            "its answer holds neither a text nor items in the form they are kept in, or its usage is not of two or four "
+            "its answer holds no text, items or refusal in the form they are kept in, or its usage is not of two or four "
             f"numbers up to {MOST_TOKENS:,}, parts no larger than their wholes"
         )
     return row
@@ -292,7 +292,8 @@ def _is_answer(answer: Mapping[str, Any]) -> bool:
         and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
         and (usage is None or Usage.said(*usage) == Usage(*usage))
         and isinstance(answer.get("seconds") or 0, int | float)
-        and ("items" in answer or isinstance(text, str))
+        and isinstance(answer.get("not_applicable", ""), str)
+        and ("items" in answer or "not_applicable" in answer or isinstance(text, str))
     )
 
 

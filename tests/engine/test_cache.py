@@ -75,6 +75,19 @@ def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
     assert cache.get(KEY) == ANSWER
 
 
+@pytest.mark.parametrize("empties", ["", "another run"])
+def test_a_refusal_is_an_answer_that_is_found_again(folder: Path, empties: str) -> None:
+    """A recommender that cannot serve a request said so: neither a damaged row nor an empty answer."""
+    refusal = {"not_applicable": "it knows five stars only", "run": "this run"}
+    cache = AnswerCache(folder, empties=empties)
+    cache.put(KEY, CALL, refusal)
+    assert (cache.get(KEY), cache.refused) == (refusal, 0)
+    ((_, kept),) = cache.rows()
+    assert kept is not None
+    assert kept.answer == refusal
+    cache.close()
+
+
 def test_the_folder_is_its_owners_alone(cache: AnswerCache, folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 

@@ -8,7 +8,7 @@ from tests.plugin.conftest import TOYS, record_of
 
 MODEL = '''
 import pathlib
-from pytest_recsys_mt import Completion, Recommendation
+from pytest_recsys_mt import Completion, NotApplicable, Recommendation
 from toys import by_id
 
 
@@ -24,6 +24,17 @@ class Counting:
                 log.write(f"{request.user} {request.replicate} {request.scale.high}\\n")
             answers.append(Recommendation(tuple(by_id(request)[: request.k])))
         return answers
+
+
+class Refusing(Counting):
+    """Cannot serve a third of its users on another scale."""
+
+    fingerprint = "refusing"
+
+    def recommend(self, requests):
+        if any(each.scale.high != 5 and int(each.user[1:]) % 3 == 0 for each in requests):
+            raise NotApplicable("it knows five stars only")
+        return super().recommend(requests)
 
 
 class Nameless(Counting):
@@ -158,6 +169,18 @@ def test_replay_asks_nothing_and_names_what_is_missing(
         ]
     )
     assert [row["status"] for row in record["results"]].count("error") == 1
+
+
+def test_refusals_are_replayed_like_other_answers(project: Project) -> None:
+    """Who was refused is judged again as in the run that asked, and nobody is asked twice."""
+    first = project.run("Refusing", "-k", "test_one")
+    assert project.asked()
+    (row,) = first["results"]
+    assert row["account"]["refused"] > 0
+    for mode in ("replay", "auto"):
+        again = project.run("Refusing", "-k", "test_one", f"--recsys-mode={mode}")
+        assert again["results"] == first["results"]
+        assert (again["calls"]["made"], project.asked()) == (0, [])
 
 
 def test_another_fingerprint_seed_or_replicate_is_another_answer(project: Project) -> None:

@@ -77,16 +77,17 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def without_number(rows: Iterable[Row]) -> str:
-    """The verdicts that hold beside users without a number, with how many; or empty."""
+def without_number(rows: Iterable[Row], several: bool = False) -> str:
+    """The verdicts that hold beside users without a number, with how many, of `several` recommenders; or empty."""
     found = []
     for row in rows:
         account = row.get("account") or {}
         parts = ((account.get("both_ends"), "at both ends"), (account.get("left_out"), "left out"))
         told = ", ".join(f"{count} {word}" for count, word in parts if count)
         if row["status"] == "holds" and told:
-            found.append(f"{name_of_row(row)} ({told} of {account.get('asked', 0)})")
-    return f"users without a number: {'; '.join(dict.fromkeys(found))}" if found else ""
+            name = f"{name_of_row(row)} of {row['model']}" if several else name_of_row(row)
+            found.append(f"{name} ({told} of {account.get('asked', 0)})")
+    return one_line(f"users without a number: {'; '.join(dict.fromkeys(found))}") if found else ""
 
 
 def claims(rows: Iterable[Row], alpha: float) -> str:

@@ -68,7 +68,7 @@ def summarise(reporter: Any, record: Record) -> None:
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
         if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
-    if told := without_number(kept):
+    if told := without_number(kept, several):
         say(reporter, told)
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""

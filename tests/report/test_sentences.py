@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.report.folding import inapplicable, sentence, told_of, unsettled
+from pytest_recsys_mt.report.folding import (
+    inapplicable,
+    sentence,
+    told_of,
+    unsettled,
+    without_number,
+)
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short
 from tests.report.records import holds, row, task
 
@@ -85,6 +91,41 @@ def test_rows_of_earlier_records_are_told_as_far_as_they_go() -> None:
 def test_a_sentence_is_one_line_whatever_a_reason_holds() -> None:
     assert "\n" not in told_of(row(reason="one\ntwo\x1b[31m", attempts=1))
     assert told_of(row(attempts=3)).endswith("p = 0.0004. The last of 3 attempts.")
+
+
+def account(**parts: int) -> dict[str, int]:
+    return {"asked": 200, "both_ends": 0, "left_out": 0, **parts}
+
+
+def test_a_verdict_that_holds_names_its_users_without_a_number() -> None:
+    """How many count at both ends, and how many are left out; other verdicts say it in their own sentence."""
+    beside = [
+        holds(0, account=account(both_ends=3)),
+        holds(1, account=account(left_out=26)),
+        holds(2, account=account(both_ends=3, left_out=26)),
+    ]
+    silent = [
+        holds(3, account=account()),
+        holds(4, account={}),
+        holds(5),  # of earlier records
+        row(6, account=account(both_ends=3)),
+        holds(7, status="inconclusive", account=account(both_ends=3)),
+    ]
+    assert without_number([*silent, *beside]) == (
+        "users without a number: shuffle(0) (3 at both ends of 200); shuffle(1) (26 left out of 200); "
+        "shuffle(2) (3 at both ends, 26 left out of 200)"
+    )
+    assert without_number(silent) == ""
+
+
+def test_users_without_a_number_are_told_for_each_recommender() -> None:
+    """Of several recommenders each is named; two verdicts of one name and one recommender are told once."""
+    own = [holds(0, model=model, account=account(left_out=26)) for model in "mmn"]
+    told = "shuffle(0){} (26 left out of 200)"
+    assert without_number(own[:2]) == f"users without a number: {told.format('')}"
+    assert without_number(own, several=True) == (
+        f"users without a number: {told.format(' of m')}; {told.format(' of n')}"
+    )
 
 
 def test_what_does_not_hold_comes_in_the_order_of_its_weight() -> None:

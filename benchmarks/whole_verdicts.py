@@ -1,6 +1,6 @@
 """How often whole verdicts are wrong whose units, ranges or answers are not those of plain users.
 
-    python -m benchmarks.whole_verdicts [--runs 400]
+    python -m benchmarks.whole_verdicts [--runs 400] [--mean 0.1]
 
 Each line is a law at its limit, where both "holds" and "violated" are wrong; a law with failed calls has its mean at the
 limit if each failed call counts as the worst ("holds" is wrong then), or as the best ("violated" is). The verdicts are
@@ -57,6 +57,16 @@ from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from tests.gate.nights import night, row, write
 
 USERS, ALPHA, LIMIT = 200, 0.05, 0.1
+
+
+@dataclass
+class Truth:
+    """The true mean of the laws that can be moved, `LIMIT` unless a run asks for another one."""
+
+    mean: float = LIMIT
+
+
+AT = Truth()
 ITEMS = {name: Item(name, name) for name in "ab"}
 CONTEXT = Context(alpha=ALPHA, deterministic=True, items=ITEMS)
 
@@ -166,7 +176,7 @@ def spans_of_a_change(judge: Any, sign: float, rng: Generator) -> Claims:
 def failed_calls(worst: bool, rng: Generator) -> Claims:
     """3 % of the follow-ups fail; of the others so many lose their whole list that the mean is the margin."""
     failing = 0.03
-    lost = (LIMIT - failing) / (1 - failing) if worst else LIMIT / (1 - failing)
+    lost = (AT.mean - failing) / (1 - failing) if worst else AT.mean / (1 - failing)
     source = [_asked(user, "a") for user in range(USERS)]
     moved = rng.random(USERS) < lost
     followup = [_asked(user, "b" if moved[user] else "a") for user in range(USERS)]
@@ -181,7 +191,7 @@ def refusals(rng: Generator) -> Claims:
     """The margin is the share of changed answers; the recommender refuses 4 % of the users, all of them such."""
     source = [_asked(user, "a") for user in range(USERS)]
     drawn = rng.random(USERS)
-    followup = [_asked(user, "b" if drawn[user] < LIMIT else "a") for user in range(USERS)]
+    followup = [_asked(user, "b" if drawn[user] < AT.mean else "a") for user in range(USERS)]
     refused = frozenset(f"u{user}" for user in np.flatnonzero(drawn < 0.04))
     changed = Drawn(followup, followup, "changed", refused=refused)
     return _status(same_ranking(Drawn(source, source), changed, margin=LIMIT))
@@ -200,7 +210,8 @@ _KNOWN_ONLY = Score(
 def undefined_scores(share: float, rng: Generator) -> Claims:
     """The mean score is the threshold; users who would score 0 have no score in a share of all cases."""
     threshold, drawn = 0.5, rng.random(USERS)
-    values = np.where(drawn < threshold, "1", np.where(drawn < threshold + share, "none", "0"))
+    mean = threshold + AT.mean - LIMIT
+    values = np.where(drawn < mean, "1", np.where(drawn < mean + share, "none", "0"))
     asked = [_asked(user, str(value)) for user, value in enumerate(values)]
     return _status(at_least(Drawn(asked, asked), _KNOWN_ONLY, threshold))
 
@@ -209,7 +220,7 @@ def undefined_changes(rng: Generator) -> Claims:
     """No score falls but those of the margin; follow-ups that fell have no score in half of the cases."""
     source = [_asked(user, "1") for user in range(USERS)]
     drawn = rng.random(USERS)
-    values = np.where(drawn < LIMIT / 2, "none", np.where(drawn < LIMIT, "0", "1"))
+    values = np.where(drawn < AT.mean / 2, "none", np.where(drawn < AT.mean, "0", "1"))
     followup = [_asked(user, str(value)) for user, value in enumerate(values)]
     sides = (Drawn(source, source), Drawn(followup, followup, "changed"))
     return _status(same_score(*sides, _KNOWN_ONLY, LIMIT))
@@ -218,7 +229,7 @@ def undefined_changes(rng: Generator) -> Claims:
 def drawn_candidates(users: int, rng: Generator) -> Claims:
     """All users of the data, always the same ones; their candidates are drawn, and so is whose answer changes."""
     shares = (
-        2 * LIMIT * (np.arange(users) + 0.5) / users
+        2 * AT.mean * (np.arange(users) + 0.5) / users
     )  # of candidates with which a user's answer changes
     order = rng.permutation(users)
     source = [_asked(int(user), "a") for user in order]
@@ -285,7 +296,7 @@ def households(rng: Generator) -> Claims:
     """Ten users of a household change alike, one household in ten; one user of each is asked."""
     split = Split(_HOMES, int(rng.integers(2**31)), unit="household")
     users = [int(user[1:]) for user in split.users(_DESIGN)]
-    moved = rng.random(400) < LIMIT
+    moved = rng.random(400) < AT.mean
     source = [_asked(user, "a") for user in users]
     followup = [_asked(user, "b" if moved[user // 10] else "a") for user in users]
     return _status(
@@ -297,7 +308,7 @@ def nights(failing: float, spans: bool, rng: Generator) -> Claims:
     """Twenty nights of fresh users at the margin, from files; an alarm is wrong."""
     documents = []
     for day in range(1, 21):
-        effects, failed = rng.random(100) < LIMIT, rng.random(100) < failing
+        effects, failed = rng.random(100) < AT.mean, rng.random(100) < failing
         users = [f"u{day * 100 + user}" for user in range(100)]
         values = {users[at]: float(effects[at]) for at in np.flatnonzero(~failed)}
         unknown = {users[at]: int(at - failed[:at].sum()) for at in np.flatnonzero(failed)}
@@ -332,15 +343,15 @@ def questions(oracle: str, rng: Generator) -> Claims:
         guessed = _answered(rng.integers(0, 4, USERS), np.ones(USERS, bool))
         verdict = constant_answer(replace(guessed, right=one.right), CONTEXT)
         return tuple(claim for claim in _status(verdict) if claim == "violated")
-    lost = known & (rng.random(USERS) < 2 * LIMIT)  # half of the questions are known
+    lost = known & (rng.random(USERS) < 2 * AT.mean)  # half of the questions are known
     if oracle == "accuracy_kept":
         other = _answered(right, known & ~lost, "changed")
         return _status(accuracy_kept(one, other, CONTEXT, LIMIT))
     if oracle == "same_choices":
-        other = _answered(right, known ^ (rng.random(USERS) < LIMIT), "changed")
+        other = _answered(right, known ^ (rng.random(USERS) < AT.mean), "changed")
         return _status(same_choices(one, [other], CONTEXT, LIMIT))
     rare = [f"q{at}" for at in range(0, USERS, 2)]
-    shares = np.where(np.arange(USERS) % 2, 0.5 + LIMIT, 0.5)
+    shares = np.where(np.arange(USERS) % 2, 0.5 + AT.mean, 0.5)
     gap = _answered(right, rng.random(USERS) < shares)
     return _status(accuracy_gap(gap, rare, CONTEXT, LIMIT))
 
@@ -424,7 +435,15 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=400)
-    for line in report(parser.parse_args().runs):
+    parser.add_argument(
+        "--mean",
+        type=float,
+        default=LIMIT,
+        help="true mean, beside the limit: one of the claims is right then",
+    )
+    given = parser.parse_args()
+    AT.mean = given.mean
+    for line in report(given.runs):
         print(line, flush=True)
 
 

@@ -112,12 +112,11 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
     """The difference of each user's mean scores, or of an aggregate: follow-up minus source, times `sign`."""
     if isinstance(score, Aggregate):
         return aggregate_difference(pairs, context, score, sign)
-    left_out = 0
+    left_out: dict[str, int] = {}
 
     def difference(source: Asked, followup: Asked, context: Context) -> float:
-        nonlocal left_out
         (before, missing_before), (after, missing_after) = of_both(source, followup, context)
-        left_out += missing_before + missing_after
+        left_out[source.user] = missing_before + missing_after
         if before is None or after is None:
             raise Unscored(f"an answer has no {score.name}")
         return sign * (after - before)
@@ -137,7 +136,8 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
 
     low, high = span_of(score, pairs, context)
     effects = paired_differences(pairs, context, difference, high - low)
-    note = f"{left_out} recommended items without {score.name} left out" if left_out else ""
+    items = sum(left_out.values())
+    note = f"{items} recommended items without {score.name} left out" if items else ""
     return dataclasses.replace(effects, note=note)
 
 

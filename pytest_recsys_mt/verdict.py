@@ -190,11 +190,21 @@ class Verdict:
         if self.floor is not None:
             parts.append(f"floor={self.floor:.3f}")
         parts.append(f"n={self.users}")
-        if self.not_applicable:
-            parts.append(f"not applicable={self.not_applicable}")
-        if self.errors:
-            parts.append(f"errors={self.errors}")
+        missing = self.account or {"not_applicable": self.not_applicable, "errors": self.errors}
+        parts += [f"{word}={missing[key]}" for key, word in _MISSING.items() if missing.get(key)]
         return "; ".join(filter(None, parts))
+
+
+_MISSING = {
+    "not_applicable": "not applicable",
+    "unread": "unread",
+    "failed": "failed",
+    "refused": "refused",
+    "undefined": "without a number",
+    "left_out": "left out",
+    "errors": "errors",
+}
+"""Users without a number in the account of a verdict, in words; ``errors`` where an oracle of one's own has no account."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ Tally = Sample | Pairs
 NO_ANSWER = "no recommendation in any answer"
 """Why users whose answers are all empty have no number; it counts as a failure."""
 
+NO_REASON = "no reason given"
+"""In place of an empty reason."""
+
 
 @dataclass(frozen=True)
 class Account:

@@ -14,7 +14,7 @@ from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
+from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, NO_REASON
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import (
     Effects,
@@ -67,15 +67,31 @@ def paired_differences(
 ) -> Effects:
     """One difference per user, as in `scored`, of an absolute value of at most `reach`.
 
-    No noise floor is needed: noise does not bias a mean difference.
+    No noise floor is needed: noise does not bias the mean of a difference, which changes its sign if the sides change
+    places.
+
+    Raises:
+        OracleError: If the recommender is not deterministic and `number` does not change its sign, such as a distance.
     """
 
     def difference(source: Asked, followup: Asked) -> float:
         require_answer(source, followup)
-        return number(source, followup, context)
+        found = number(source, followup, context)
+        if found and not context.deterministic:
+            _require_sign(source.user, found, number(followup, source, context))
+        return found
 
     sides = (pairs.source, pairs.followup)
     return scored(difference, *sides, reach=(-reach, reach), noise="no bias")[0]
+
+
+def _require_sign(user: str, forwards: float, backwards: float) -> None:
+    if abs(forwards + backwards) > 1e-6 * max(1.0, abs(forwards)):
+        raise OracleError(
+            f"paired_differences: the number of user {user!r} is {forwards:g} from source to follow-up and {backwards:g} "
+            f"from follow-up to source, so two answers of a noisy recommender to one request have a mean other than 0; "
+            f"give a difference, which changes its sign, or use scored, which takes the noise off"
+        )
 
 
 def scored(
@@ -112,11 +128,11 @@ def scored(
             numbers.append(number(*one))
             rows.append(row)
         except NotApplicable as reason:
-            left_out[str(reason)].append(row)
+            left_out[str(reason) or NO_REASON].append(row)
         except Unanswered as reason:
             failed[str(reason)].append(row)
         except Unscored as reason:
-            undefined[str(reason)].append(row)
+            undefined[str(reason) or NO_REASON].append(row)
     columns = np.ascontiguousarray(np.array(numbers, np.float64).reshape(-1, width).T)
     effects = Effects(
         np.array(rows, np.intp),

@@ -160,12 +160,15 @@ _QUOTED = re.compile(r"\[[^][]*\]|'[^']*'|\"[^\"]*\"|(?<!HTTP )(?<!\d)\d+")
 def counted(reasons: Mapping[str, int]) -> str:
     """Reasons with their numbers of users, in words; only the most frequent if there are many.
 
-    Reasons that differ only in what they quote are one reason: its first example stands for all.
+    Reasons that differ only in what they quote are one reason, which is shown by its first example.
     """
-    shapes: dict[str, str] = {}
+    shapes: dict[str, list[str]] = {}
+    for reason in sorted(reasons):
+        shapes.setdefault(_QUOTED.sub("", reason), []).append(reason)
     sums = Counter[str]()
-    for reason, count in sorted(reasons.items()):
-        sums[shapes.setdefault(_QUOTED.sub("", reason), reason)] += count
+    for alike in shapes.values():
+        shown = alike[0] if len(alike) == 1 else f"{alike[0]} and the like"
+        sums[shown] = sum(reasons[reason] for reason in alike)
     if len(sums) > MANY_REASONS:
         frequent = sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
         others = sums.total() - sum(count for _, count in frequent)

@@ -11,6 +11,7 @@ from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.family import Family
 from pytest_recsys_mt.oracles.judging.ladder import too_many_failed
+from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
 from pytest_recsys_mt.verdict import Verdict
 
 FIRST_STEP = 20
@@ -46,7 +47,20 @@ def step_by_step(
         settled = not decided and is_settled(claim, seen, context, users)
         if settled or asked >= users or seen.tally.unasked:
             verdict = verdict_of(claim, relation, seen, context)
-            return dataclasses.replace(verdict, looks=looks)
+            return with_order(dataclasses.replace(verdict, looks=looks))
+
+
+def with_order(verdict: Verdict) -> Verdict:
+    """A verdict whose reason says that its effects depend on the order of asking, if they do.
+
+    A number of all users together has no effect of each user.
+    """
+    found = None if verdict.joint else dependence([verdict.per_user])
+    if found is None:
+        return verdict
+    reason = "; ".join(filter(None, (verdict.reason, f"{found.words}, so {UNPROVEN}")))
+    details = {**verdict.details, "order": {"what": found.what, "p_value": found.p_value}}
+    return dataclasses.replace(verdict, reason=reason, details=details)
 
 
 def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:

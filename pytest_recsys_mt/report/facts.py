@@ -5,7 +5,7 @@ import datetime
 import platform
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, get_args
@@ -13,6 +13,8 @@ from typing import Any, get_args
 from pytest_recsys_mt.calls.readings import Reading
 from pytest_recsys_mt.engine.settings import RECORDED, Settings
 from pytest_recsys_mt.gate.document import Readable, Row
+from pytest_recsys_mt.gate.states import grouped
+from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
 from pytest_recsys_mt.requests import EntryKind
 
 PACKAGES = ("pytest", "numpy", "scipy", "pandas", "openai", "torch", "transformers")
@@ -37,6 +39,21 @@ def settings_of(settings: Settings) -> dict[str, object]:
 def _plain(value: object) -> object:
     plain = getattr(value, "recorded", value)
     return list(plain) if isinstance(plain, tuple) else plain
+
+
+def dependences(rows: Iterable[Row]) -> list[str]:
+    """For each recommender whose values depend on the order of asking, a sentence that says so.
+
+    One verdict shows only a strong dependence. A weak one shows in all verdicts of a recommender together, as they share
+    their users.
+    """
+    told = []
+    for model, own in sorted(grouped(rows, lambda row: row["model"]).items()):
+        series = [row["per_user"] for row in own if not row["joint"]]
+        found = dependence(series)
+        if found is not None:
+            told.append(f"{model}: {found.words}, in all its verdicts together, so {UNPROVEN}")
+    return told
 
 
 @cache

@@ -16,7 +16,14 @@ from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.gate.states import grouped, models_of
 from pytest_recsys_mt.oracles.statistics.corrections import benjamini_hochberg, holm
 from pytest_recsys_mt.report.answers import taken_from, write_answers
-from pytest_recsys_mt.report.facts import dimensions, environment, settings_of, summed, time_since
+from pytest_recsys_mt.report.facts import (
+    dependences,
+    dimensions,
+    environment,
+    settings_of,
+    summed,
+    time_since,
+)
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.safety.files import written_to
@@ -156,7 +163,7 @@ class Record:
                 model: summed(self._readings[model].values()) for model in sorted(self._readings)
             },
             "drift": self._drifts,
-            "notes": sorted(self.notes),
+            "notes": sorted(self.notes) + dependences(rows),
             "left_out": {"effort": self.settings.effort, "tests": self._left_out},
             "results": rows,
             "lists": {model: dict(sorted(of.items())) for model, of in sorted(self.lists.items())},

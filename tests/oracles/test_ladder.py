@@ -4,8 +4,13 @@ from pytest_recsys_mt.oracles.judging.ladder import counted
 
 
 def test_reasons_that_differ_in_what_they_quote_are_one() -> None:
-    assert counted({"'m1' is no title": 2, "'m2' is no title": 1}) == "'m1' is no title (3)"
-    assert counted({"user u12 gave [1, 2]": 1, "user u7 gave [3]": 1}) == "user u12 gave [1, 2] (2)"
+    assert (
+        counted({"'m1' is no title": 2, "'m2' is no title": 1})
+        == "'m1' is no title and the like (3)"
+    )
+    told = counted({"user u12 gave [1, 2]": 1, "user u7 gave [3]": 1})
+    assert told == "user u12 gave [1, 2] and the like (2)"
+    assert counted({"'m1' is no title": 2}) == "'m1' is no title (2)"
 
 
 def test_replies_of_different_status_are_two_reasons() -> None:

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Answers, Context, Sample
+from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
@@ -131,3 +133,26 @@ def test_no_effects_do_either(values: list[float], promise: Promise, data: st.Da
     claim = Claim("any", promise, data.draw(st.sampled_from([0.01, 0.05, 0.5])))
     context = Context(alpha=data.draw(st.sampled_from([1e-6, 0.05, 0.49])))
     check(verdict_of(claim, "", seen, context), context.alpha)
+
+
+def test_a_distance_is_no_difference_for_a_noisy_recommender() -> None:
+    def distance(source: Asked, followup: Asked, context: Context) -> float:
+        return float(source.answers[0].items != followup.answers[0].items)
+
+    lists = [[["a", "b"], ["b", "a"]]] * 30
+    other = [[["b", "a"], ["a", "b"]]] * 30
+    pairs = Pairs(tuple(ask(lists)), tuple(ask(other)))
+    with pytest.raises(
+        OracleError, match=r"of user 'u0' is 1 from source to follow-up and 1 .*use scored"
+    ):
+        paired_differences(pairs, Context(), distance)
+    effects = paired_differences(pairs, Context(deterministic=True), distance)
+    assert effects.effect.mean() == 1
+
+
+def test_the_line_of_numbers_calls_users_left_out_by_their_name() -> None:
+    account = {"answered": 8, "not_applicable": 1, "refused": 2, "left_out": 88}
+    verdict = Verdict(
+        "holds", "at_most", "r", users=8, not_applicable=89, errors=2, account=account
+    )
+    assert verdict.numbers.endswith("n=8; not applicable=1; refused=2; left out=88")

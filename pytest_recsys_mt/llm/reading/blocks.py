@@ -170,6 +170,8 @@ def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> st
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
     text = piece.text.strip()
+    if piece.place == "note" and text[:1].islower() and not _HEADING.search(text):
+        return None  # a reason that goes on in the next line
     marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
     name = text.strip("*_#: ：")
     bold = bold or bool(_BOLD.fullmatch(text) and role_of(name))

@@ -1,5 +1,6 @@
 """Which list of an answer is the list that was asked for."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -120,6 +121,10 @@ def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) ->
     if len(items) < k or 2 * read[at].offered < len(items) or k < 2:
         return False
     plain = all(is_plain(read[each].block.name) for each in best)
+    # The key of a list is no heading: it says nothing of a list in words beside it.
+    plain = plain and (
+        read[best[0]].block.kind == read[at].block.kind or read[best[0]].block.kind != "data"
+    )
     if plain and read[best[0]].block.role == "ranking":
         return False
     return all(read[each].items[:k] != items[:k] for each in best)
@@ -143,7 +148,18 @@ def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
         return False
     if roles[0] == "more":
         return False  # "Also worth a look:" before "Top picks:"
-    labels = {read[at].block.name for at in places if not read[at].block.role} - {""}
-    if len(labels) > 1:
+    labels = {read[at].block.name: None for at in places if not read[at].block.role}
+    labels.pop("", None)
+    if len(labels) > 1 and not _are_counted(list(labels)):
         return False  # "Crime:" and "Science fiction:", which nothing orders
     return len(items) <= k or all(len(read[at].items) < k for at in places)
+
+
+def _are_counted(labels: Sequence[str]) -> bool:
+    """Whether names differ in a number that goes up by one: ``Tier 2``, ``Tier 3``."""
+    numbers = [re.findall(r"\d+", label) for label in labels]
+    if any(len(each) != 1 for each in numbers):
+        return False
+    first, *others = (int(each[0]) for each in numbers)
+    stems = {re.sub(r"\d+", "", label).casefold() for label in labels}
+    return len(stems) == 1 and others == [first + at for at in range(1, len(labels))]

@@ -9,6 +9,7 @@ from pytest_recsys_mt.llm.reading.wording import (
     BEGINS,
     GENRES,
     OPENING,
+    PLACEHOLDER,
     REFUSAL,
     SAID,
     SMALL,
@@ -215,6 +216,11 @@ def unknown_title(text: str) -> str:
         return ""
     title = title_of(unwrapped(text))
     return title if is_title(title) and not _DETAIL.match(f"{title}:") else ""
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether an entry is a word of a template, which the answer was to replace."""
+    return PLACEHOLDER.fullmatch(unwrapped(text).strip(".")) is not None
 
 
 def is_title(text: str) -> bool:

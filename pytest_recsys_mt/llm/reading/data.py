@@ -65,8 +65,11 @@ def pieces(text: str) -> Iterator[Piece]:
         entries = list(_entries(value, 0, "", group))
         values += 1
         numbers = isinstance(value, list) and all(isinstance(each, int) for each in value)
-        if not (len(value) > 1 if numbers else entries):  # a reference, such as ``[1]``
-            position = end
+        if not (len(value) > 1 if numbers else entries):
+            if isinstance(value, dict):  # data without entries are no text either
+                yield from _between(text[before:start])
+                before = end
+            position = end  # a list may be a reference, such as ``[1]``
             continue
         yield from _between(text[before:start])
         yield from entries
@@ -80,9 +83,27 @@ def _between(text: str) -> Iterator[Piece]:
     )
 
 
+def _with_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a key that it has several times holds all its values."""
+    found: dict[str, Any] = {}
+    repeated: set[str] = set()
+    for key, value in pairs:
+        if key in repeated:
+            found[key].append(value)
+        elif key in found:
+            repeated.add(key)
+            found[key] = [found[key], value]
+        else:
+            found[key] = value
+    return found
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_with_repeated)
+
+
 def _decoded(text: str, start: int) -> tuple[Any, int] | None:
     with suppress(ValueError, RecursionError):
-        return json.JSONDecoder(strict=False).raw_decode(text, start)
+        return _DECODER.raw_decode(text, start)
     end = max(text.rfind("]"), text.rfind("}")) + 1
     alone = not any(char in "[{" for char in text[:start]) and end - start <= _QUOTED
     if not alone or end <= start or any(char.isalnum() for char in text[end:]):
@@ -140,8 +161,11 @@ def _is_entry(value: Mapping[Any, Any]) -> bool:
     nested = [
         key for key, each in keys.items() if isinstance(each, list | dict) or _is_quoted(key, each)
     ]
-    return _titled(keys) is not None and not any(
-        key in _ENTRIES or key in _ARGUMENTS or role_of(key) for key in nested
+    title = _titled(keys)
+    if title is None or (isinstance(title, str) and title.count("\n") > 1):
+        return False
+    return not any(
+        key in _ENTRIES or key in _ARGUMENTS or key in _WRAPPERS or role_of(key) for key in nested
     )
 
 
@@ -150,7 +174,7 @@ def _is_quoted(key: str, value: object) -> bool:
 
 
 def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
-    if depth > _DEPTH:
+    if depth > _DEPTH or (isinstance(value, dict) and _is_no_answer(value)):
         return
     if isinstance(value, list):
         for at, element in enumerate(value):
@@ -171,6 +195,25 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
                     yield from _entries(element, depth + 1, name, part)
     elif isinstance(value, dict):
         yield from _of_mapping(value, depth, name, group)
+
+
+_FAILED = frozenset(("error", "errors", "detail", "exception", "traceback", "refusal"))
+_SCHEMA = frozenset(("properties", "$defs", "$schema", "enum", "additionalproperties"))
+_META = frozenset(("usage", "metadata", "timings", "logprobs", "model", "object", "created"))
+"""Keys beside an answer that say how it was made."""
+
+_WRAPPERS = frozenset(("choices", "message", "messages", "content", "data", "response", "delta"))
+"""Keys of a server's reply around the answer of its model."""
+
+_TEXTS = frozenset(("content", "text", "answer", "response", "output", "completion"))
+"""Keys of a text that may hold the whole answer."""
+
+
+def _is_no_answer(value: Mapping[Any, Any]) -> bool:
+    """Whether data are an error of a server, or the schema that an answer was to have."""
+    keys = _keys(value)
+    failed = bool(_FAILED & keys.keys()) and not any(keys.get(key) for key in _ENTRIES)
+    return failed or bool(_SCHEMA & keys.keys())
 
 
 _MARKS = ("True", "False", "yes", "no", "Yes", "No")
@@ -240,6 +283,11 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
         return
     title = next((keys[key] for key in TITLE_KEYS if isinstance(keys.get(key), str)), "")
     for key, each in keys.items():
+        if key in _META:
+            continue
+        if isinstance(each, str) and key in _TEXTS and "\n" in each:
+            yield from pieces(each)
+            continue
         inner_name = " ".join(filter(None, (name, title, key.replace("_", " "))))
         if isinstance(each, list | dict):
             yield from _entries(each, depth + 1, inner_name, f"{group}.{key}")

@@ -1,8 +1,10 @@
 """Finds the entries of a text answer, without any knowledge of titles; `data` cuts JSON."""
 
 import csv
+import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from string import ascii_uppercase
@@ -19,6 +21,7 @@ from pytest_recsys_mt.llm.reading.fields import (
 )
 from pytest_recsys_mt.llm.reading.line import Piece, Place, marked
 from pytest_recsys_mt.llm.reading.names import role_of
+from pytest_recsys_mt.llm.reading.rows import REFERENCES, as_tables, html_rows
 from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.llm.reading.wording import phrase, word_set
 
@@ -49,7 +52,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
 
 _RULE = re.compile(r"\s*[-=_*~─—]{3,}\s*$")
 
-_TABLE_RULE = re.compile(r"[\s|:+-]+$")
+_TABLE_RULE = re.compile(r"[\s|:+=\-─━═┌┬┐├┼┤└┴┘╔╦╗╠╬╣╚╩╝╒╤╕╞╪╡╘╧╛┏┳┓┣╋┫┗┻┛]+$")
 
 
 def pieces(text: str) -> list[Piece]:
@@ -61,12 +64,58 @@ def pieces(text: str) -> list[Piece]:
     return list(islice(found, MAX_PIECES))
 
 
+_PAGE = re.compile(r"\s*(?:<!doctype\s+html|<html|<\?xml[^>]*>\s*<(?:error|html))\b", re.IGNORECASE)
+"""Begins a page of a server, such as an error or a sign-in, in the place of an answer."""
+
+
 def _answer_of(text: str) -> str:
+    if _PAGE.match(text):
+        return ""
+    text = _decoded(text)
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
     if "\\" in text or "$$" in text:
         text = _FORMULA.sub(r"\1", _FORMULA.sub(r"\1", text)).replace("$$", "")
-        text = _ESCAPED.sub(r"\1", text)
+        text = _ESCAPED.sub(r"\1", _LATEX_ITEM.sub("• ", _ENVIRONMENT.sub("", text)))
+    text = _SPEAKER.sub("", _first_turn(text))
     return next(filter(str.strip, _STOP.split(text)), "")
+
+
+def _decoded(text: str) -> str:
+    """A text that is a string of JSON as a whole, as it was before."""
+    whole = text.strip()
+    if not (whole.startswith('"') and whole.endswith('"') and '\\"' in whole):
+        return text
+    with suppress(ValueError):
+        said = json.loads(whole)
+        return said if isinstance(said, str) else text
+    return text
+
+
+_LATEX_ITEM = re.compile(r"\\item(?![a-z])\s*")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{\w+\}")
+_SPEAKER = re.compile(r"\A\s*(?:assistant|response|output)\s?:\s*", re.IGNORECASE)
+_TURN = phrase("turn", re.IGNORECASE | re.MULTILINE)
+_ASKED = re.compile(r"\W*(?:user|human|question|q)\b", re.IGNORECASE)
+_FEWEST = 2  # entries that are a list
+
+
+def _first_turn(text: str) -> str:
+    """An answer without the turns that a model invents behind it: what follows its list and another's question."""
+    turns = list(_TURN.finditer(text))
+    if len(turns) > 1 and turns[0].start() == 0 and _ASKED.match(text):
+        return ""  # a whole conversation, of which no turn is the answer
+    for turn in turns:
+        before = [
+            piece for line in text[: turn.start()].split("\n") for piece in marked(line.strip())
+        ]
+        entries = sum(piece.place in ("numbered", "bulleted", "data") for piece in before)
+        if (
+            entries >= _FEWEST
+            or any(piece.chain for piece in before)
+            or "{" in text[: turn.start()]
+        ):
+            return text[: turn.start()]
+    return text
 
 
 def lines(text: str) -> Sequence[Piece]:
@@ -127,13 +176,20 @@ def _lines(text: str) -> Iterator[Piece]:
     if _MEASURED_TAG.search(text):
         text = _ATTRIBUTE.sub(_as_line, _FIELD_TAG.sub(_as_line, text))
     if "<" in text:
+        text = html_rows(text)
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
     text = _TWO_IN_A_LINE.sub("\n", text)
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     lettered = [line for line in kept if _LETTERED.match(line)]
-    in_turn = ascii_uppercase.startswith("".join(line[0] for line in lettered))
-    if len(lettered) > 2 and in_turn and ">" not in text:
-        kept = [f"{ord(x[0]) - 64}. {x[2:].strip()}" if x in lettered else x for x in kept]
+    letters = "".join(line.lstrip()[0].upper() for line in lettered)
+    if len(lettered) > 2 and ascii_uppercase.startswith(letters) and ">" not in text:
+        kept = [
+            f"{ord(line.lstrip()[0].upper()) - 64}. {line.lstrip()[2:].strip()}"
+            if line in lettered
+            else line
+            for line in kept
+        ]
+    kept = as_tables(kept)
     numbered = False
     below: int | None = None  # how far the entry is indented whose comments may follow
     table: list[list[str]] = []
@@ -152,9 +208,12 @@ def _lines(text: str) -> Iterator[Piece]:
             continue
         if stripped.startswith("|") and stripped.count("|") >= 2:
             if _TABLE_RULE.match(stripped):
-                headed = len(table) == 1
+                headed = headed or len(table) == 1
             else:
                 table.append([cell.strip() for cell in stripped.strip("|").split("|")])
+            continue
+        if table and _TABLE_RULE.match(stripped):
+            headed = headed or len(table) == 1
             continue
         if table:
             tables += 1
@@ -199,7 +258,7 @@ _OF_HISTORY = re.compile(r"because|liked|loved|similar|why|reason")
 
 _TWO_IN_A_LINE = re.compile(r"(?<=\S) {3,}(?=\d{1,2}[.)]\s)")
 
-_LETTERED = re.compile(r"[A-Z][.)]\s")
+_LETTERED = re.compile(r"\s*(?:[A-Z][.)]|[a-z]\))\s")
 
 _FIELD_TAG = re.compile(r"<(\w{1,20})>\s*([^<>\n]{1,200}?)\s*</\1>")
 
@@ -215,13 +274,34 @@ def _as_line(field: re.Match[str]) -> str:
 _MARK = "\ue000"  # begins a line that holds the name of a tag
 
 
+_NO_RANK = frozenset(("", "-", "–", "—", "none", "n/a"))
+
+
+def _ranked(header: Sequence[str], body: Sequence[list[str]]) -> Sequence[list[str]]:
+    """The rows that have a rank, if a column of ranks leaves others without one."""
+    for at, name in enumerate(header):
+        cells = [row[at].strip().casefold() if at < len(row) else "" for row in body]
+        if field_of(name) == "rank" and any(cell in _NO_RANK for cell in cells):
+            chosen = [row for row, cell in zip(body, cells, strict=True) if cell not in _NO_RANK]
+            return chosen or body
+    return body
+
+
 def _table(rows: list[list[str]], group: str, *, headed: bool) -> Iterator[Piece]:
     header = [field_name(cell.strip("*_ ")) for cell in rows[0]]
+    half = len(header) // 2
+    if half > 1 and header == header[:half] * 2:  # ranks 1 to 5 beside 6 to 10
+        sides = [[row[at : at + half] for row in rows[1:]] for at in (0, half)]
+        yield from _table([rows[0][:half], *sides[0], *sides[1]], group, headed=True)
+        return
     names = [key for key in TITLE_KEYS if key in header]
     names += [key for key in header if _NAMING.search(key) and not _OF_HISTORY.search(key)]
+    names += [key for key in header if key.strip(".") in REFERENCES and names == []]
+    if names and field_of(names[0]) == "rank" and len(header) < 2:
+        names = []
     titled = header.index(names[0]) if names else None
     body = rows[1:] if headed or titled is not None or field_of(header[0]) == "rank" else rows
-    for row in body:
+    for row in _ranked(header, body):
         words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
         at = next(words, len(row)) if titled is None else titled
         if at < len(row) and row[at].strip():

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pytest_recsys_mt.llm.reading.fields import measured
 from pytest_recsys_mt.llm.reading.spelling import once
-from pytest_recsys_mt.llm.reading.wording import phrase
+from pytest_recsys_mt.llm.reading.wording import ORDINALS, phrase
 
 Place = Literal["numbered", "bulleted", "data", "line", "note", "tag"]
 """The place of a piece.
@@ -100,10 +100,8 @@ def _cut(line: str, *, chains: bool, inside: bool = False) -> Sequence[Piece]:
         line = rest
     ranked = _RANKED.fullmatch(line)
     if ranked and not _TWO_NUMBERS.fullmatch(line):
-        number = re.search(r"\d+", ranked["rank"])
-        line = (
-            f"{number[0]}. {ranked['rest']}" if number else ranked["rest"]
-        )  # else it may be prose
+        rank, rest = _rank_of(ranked["rank"]), ranked["rest"] or ranked["said"]
+        line = f"{rank}. {rest}" if rank else rest  # else it may be prose
     if scored := _SCORED.fullmatch(line):
         score = measured(scored["score"] or scored["p"])
         return [Piece(scored["rest"] or scored["title"], "data", line, score=score)]
@@ -134,6 +132,17 @@ def _cut(line: str, *, chains: bool, inside: bool = False) -> Sequence[Piece]:
 
 marked = once(partial(_cut, chains=True))
 
+_PLACES = {word: at for at, words in enumerate(ORDINALS, 1) for word in words.split()}
+
+
+def _rank_of(words: str) -> int | None:
+    """The rank that a label says, in digits or in a word."""
+    number = re.search(r"\d+", words)
+    if number:
+        return int(number[0])
+    return _PLACES.get(words.split()[0].casefold()) if words.split() else None
+
+
 _SIGNS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "🥇", "🥈", "🥉")
 
 
@@ -148,13 +157,18 @@ def _digits(marker: str) -> int | None:
     return None if number is None else int(number)
 
 
+_OF_NUMBERS = ".:,-–—"
+"""What also stands inside a number or a time: ``7.5``, ``10:30``."""
+
+
 def _number(line: str) -> re.Match[str] | None:
     number = _NUMBER.match(line)
     if number is None:
         return None
     following = line[number.end() : number.end() + 1]
     tight = not number["space"] and not number["mark"].isspace()
-    inside = following.isdigit() or (":" in number["mark"] and following)
+    decimal = following.isdigit() and number["mark"][-1] in _OF_NUMBERS
+    inside = decimal or (":" in number["mark"] and following)
     return None if tight and inside else number
 
 

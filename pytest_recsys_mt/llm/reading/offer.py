@@ -173,7 +173,15 @@ class Offer:
         inside = [number for number in named if self.candidate(number) is not None]
         distinct = list(dict.fromkeys(named))
         titles = [self.equal(str(number)) for number in distinct]
-        as_titles = all(item is not None and item.id in self.titles for item in titles)
+        offered = [item for item in titles if item is not None and item.id in self.titles]
+        as_titles = len(offered) == len(distinct)
+        if (
+            offered and not as_titles
+        ):  # a list is of titles or of numbers, as most of its entries are
+            if len(offered) == len(inside):
+                return None
+            if len(offered) > len(inside):
+                return []
         if len(inside) == len(named):
             places = [self.places[item.id] for item in titles if item] if as_titles else distinct
             return found if places == distinct else None

@@ -85,7 +85,8 @@ def read(
     def is_title(line: str) -> bool:
         return scope.equal(line) is not None
 
-    read = pieces(without_controls(text))
+    shelter = scope.shelter
+    read = map(shelter.open, pieces(shelter.close(without_controls(text))))
     found = [part for piece in read for part in without_chain(piece, is_title)]
     parts = blocks(found, is_title)
 
@@ -127,6 +128,8 @@ def read(
         kept_text = tuple(Entry(parts[at].text, "unparsed") for at in where)
         return Reading(kept_text, f"{why}; {_ASK}", (rule,), True)
     entries = tuple(whole.entries)
+    if why := _why_none_is_meant(entries, request, [parts[at] for at in where]):
+        return Reading(tuple(Entry(parts[at].text, "unparsed") for at in where), f"{why}; {_ASK}")
     if not any(entry.item for entry in entries):
         rule = _why_nothing(entries)
     return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
@@ -148,6 +151,29 @@ def _why_nothing(entries: Sequence[Entry]) -> str:
         return "it declines to answer"
     first = next((entry.text for entry in entries if len(entry.text) > 1), entries[0].text)
     return f"no part of it names an item, the nearest is {first[:60]!r}; ask for one numbered title a line"
+
+
+_INVENTED = 5
+"""Fewest titles of a list that is not named as a ranking and names nothing of what is offered, and is an answer all the same."""
+
+
+def _why_none_is_meant(entries: Sequence[Entry], request: Request, of: Sequence[Block]) -> str:
+    """Why entries of which none is known are no answer: an error page, a template, an example of the form."""
+    named = [entry for entry in entries if entry.item is not None]
+    if request.candidates is None or not named:
+        return ""
+    if any(entry.kind not in ("unknown", "duplicate") for entry in named):
+        return ""
+    distinct = {entry.item for entry in named}
+    if not all(each is not None and each.startswith(UNKNOWN_PREFIX) for each in distinct):
+        return ""
+    placeholders = [entry for entry in named if comments.is_placeholder(entry.text)]
+    if 2 * len(placeholders) > len(named):
+        return "its entries are placeholders"
+    other = any(block.name and not block.role for block in of)
+    if other and len(distinct) < min(_INVENTED, request.k):
+        return f"its {len(distinct)} entries name nothing that is offered"
+    return ""
 
 
 def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:

@@ -17,6 +17,7 @@ _BECAUSE = phrase("because", re.IGNORECASE)
 _LABEL = 42  # most characters of a label before a title
 _COUNTED = re.compile(r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)", re.IGNORECASE)
 """The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
+_ID = re.compile(r"\d+(?=\s*$|\s*[-–—:,(|*])")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
 _JOINED = 7  # most comma-separated parts of one title
 
@@ -70,7 +71,11 @@ class Reader(Offer):
             self._prose(said)
         for number in numbers:
             item = self.candidate(number)
-            self._add(piece.text if len(numbers) == 1 else str(number), item)
+            text = piece.text if len(numbers) == 1 else str(number)
+            if item is None:
+                self.entries.append(self._unknown(text, str(number)))
+            else:
+                self._add(text, item)
             self._open = str(number)
 
     def read(self, piece: Piece) -> None:
@@ -141,7 +146,7 @@ class Reader(Offer):
     def _read_one(self, piece: Piece, text: str) -> None:
         self._open = ""
         item = self.beginning_with(text, piece.year) or self._labelled(text)
-        title = "" if item else comments.unknown_title(piece.text)
+        title = "" if item else comments.unknown_title(piece.text) or self._bare_id(text)
         if piece.place in ("line", "note") and not comments.is_capitalised(title):
             title = ""
         if item is None and (number := self.number(text)) is not None:
@@ -161,6 +166,12 @@ class Reader(Offer):
             self.entries.append(self._unknown(piece.text, title, piece.year))
         else:
             self._prose(piece.text)
+
+    def _bare_id(self, text: str) -> str:
+        """A number at the beginning of an entry, if all offered titles are numbers."""
+        bare = bool(self.titles) and all(title.isdigit() for title in self.titles.values())
+        found = _ID.match(comments.unwrapped(text)) if bare else None
+        return found[0] if found else ""
 
     def _labelled(self, text: str) -> Item | None:
         counted = _COUNTED.fullmatch(text)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytest_recsys_mt.llm.reading.named import MIN_SCORE, YEAR_SLACK, Group, Name
+from pytest_recsys_mt.llm.reading.shelter import Shelter
 from pytest_recsys_mt.llm.reading.spelling import (
     MAX_LENGTH,
     MIN_LENGTH,
@@ -49,7 +50,13 @@ _LOOSE_YEAR = phrase("loose_year")
 class Scope:
     """The items of one request in the order they are looked up: offered, history, catalogue."""
 
-    def __init__(self, groups: Sequence[Group], copies: Mapping[str, Item] | None = None) -> None:
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        copies: Mapping[str, Item] | None = None,
+        offered: Sequence[Item] = (),
+    ) -> None:
+        self.shelter = Shelter(offered)
         self._groups = groups
         self._copies = copies or {}
         self._kept: dict[tuple[str, int | None], Item] = {}
@@ -249,7 +256,7 @@ class TitleIndex:
                 turns.setdefault(item.label, []).append(item)
             first = [turns[item.label].pop() for item in offered]
         near = [Group(first, closed=True), Group(history, closed=True)]
-        return Scope([*near, self._catalogue], _copies(offered, shown, near))
+        return Scope([*near, self._catalogue], _copies(offered, shown, near), offered)
 
     def find(self, text: str, year: int | None = None, offered: Iterable[Item] = ()) -> Item | None:
         """The item that `text` names, first among `offered`, or None.

@@ -42,6 +42,7 @@ SMALL, SAID, BEGINS, GENRES = (
     word_set(_WORDS[key]) for key in ("small", "said", "begins", "genres")
 )
 ORDINALS, GRADES = _WORDS["ordinals"], _WORDS["grades"]
-OPENING, REFUSAL = (
-    re.compile("|".join(_WORDS[key]), re.IGNORECASE) for key in ("opening", "refusal")
+OPENING, REFUSAL, PLACEHOLDER = (
+    re.compile("|".join(_WORDS[key]), re.IGNORECASE)
+    for key in ("opening", "refusal", "placeholder")
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pytest_recsys_mt.llm.reading.blocks import _BECAUSE, _GRADED, Block
 from pytest_recsys_mt.llm.reading.names import ASIDE, Role, is_plain
@@ -79,6 +80,9 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
             return Choice((listed[0],), "the only list")  # "Because of your history:"
     if not kept:
         return Choice((), "no part of it is a final list" if listed else "")
+    for first, second in pairwise(listed):
+        if _goes_on(read[first], read[second], k):
+            return Choice((first, second), "the parts of one list")
     most = max(_CLAIMS[roles[at]] for at in kept)
     best = [at for at in kept if _CLAIMS[roles[at]] == most]
     whole = [at for at in kept if len(read[at].items) == k > 1]
@@ -112,6 +116,15 @@ def choose(read: Sequence[Contents], k: int, *, truncated: bool) -> Choice:
     if len(full) == 1 and k > 1:
         return Choice((full[0],), f"the only list with {k} entries")
     return Choice((), "several lists with equal claims", tuple(best))
+
+
+def _goes_on(first: Contents, second: Contents, k: int) -> bool:
+    """Whether a list that begins with place 2 stands behind a single item: ``Top pick: Heat``."""
+    number = next(
+        (piece.number for piece in second.block.pieces if piece.place == "numbered"), None
+    )
+    alone = len(first.items) == 1 and first.items[0] not in second.items
+    return alone and number == len(first.items) + 1 and len(second.items) == k - 1
 
 
 def _is_rival(read: Sequence[Contents], best: Sequence[int], at: int, k: int) -> bool:

@@ -37,7 +37,7 @@ _ENTRIES = word_set(
 )
 """Keys of a list of entries, beside which a title is the list's."""
 
-_ID = re.compile(r"(?:\w+?_?)?(?:id|idx|index|number|asin)")
+_ID = re.compile(r"(?:\w{1,20}_|[a-z]{1,9})?(?:id|idx|index|number|asin)")
 _DEPTH = 6
 _PLACE = re.compile(r"\D{0,20}(\d{1,3})")
 _OPENING = re.compile(r"[\[{]")

@@ -147,6 +147,18 @@ def _of_entries(heard: Heard, said: Sequence[str]) -> str:
         or any(map(_SAYS["rejected"].search, said))
     ):
         return "some of its entries are marked as bad"
+    columns = [
+        (cell, heard.line(piece)[1]) for piece in heard.own for cell in piece.beside.split(" | ")
+    ]
+    others = [
+        cell
+        for cell, own in columns
+        if (item := heard.reader.equal(cell))
+        and item.id in heard.reader.titles
+        and item.id not in own
+    ]
+    if 2 * len(others) > len(heard.own) > 1:
+        return "another column names offered items too"
     begun = [_BEGIN.sub("", each).casefold() for each in entries]
     labels = [_SAYS["labels"].match(each) for each in said]  # one may stand in a comment, too
     if any(

@@ -1,6 +1,7 @@
 """Finds the entries of a text answer, without any knowledge of titles; `data` cuts JSON."""
 
 import csv
+import html
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ STRUCK = phrase("struck", re.DOTALL)
 
 _FORMULA = re.compile(r"\\(?:boxed|text|textbf|mathbf)\{([^{}\n]{0,2000})\}")
 
-_ESCAPED = re.compile(r"\\([.#*_\-\[\]()!+~>|])")
+_ESCAPED = re.compile(r"\\([.#*_\-\[\]()!+~>|&%$])")
 
 _FENCE = re.compile(r"\s*(?:```|~~~)\s?[\w+-]{0,20}\s*$")
 
@@ -72,6 +73,8 @@ def _answer_of(text: str) -> str:
     if _PAGE.match(text):
         return ""
     text = _decoded(text)
+    if "<" in text and _ENTITY.search(text):
+        text = html.unescape(text)
     text = STRUCK.sub("", without_thinking(text)[:MAX_CHARACTERS])
     if "\\" in text or "$$" in text:
         text = _FORMULA.sub(r"\1", _FORMULA.sub(r"\1", text)).replace("$$", "")
@@ -91,6 +94,7 @@ def _decoded(text: str) -> str:
     return text
 
 
+_ENTITY = re.compile(r"&(?:[a-z]{2,8}|#\d{2,5});", re.IGNORECASE)
 _LATEX_ITEM = re.compile(r"\\item(?![a-z])\s*")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{\w+\}")
 _SPEAKER = re.compile(r"\A\s*(?:assistant|response|output)\s?:\s*", re.IGNORECASE)
@@ -300,7 +304,11 @@ def _table(rows: list[list[str]], group: str, *, headed: bool) -> Iterator[Piece
     if names and field_of(names[0]) == "rank" and len(header) < 2:
         names = []
     titled = header.index(names[0]) if names else None
-    body = rows[1:] if headed or titled is not None or field_of(header[0]) == "rank" else rows
+    ranks = [row[0].strip("*#. ") for row in rows]
+    if titled is None and len(header) > 1 and ranks == [str(at) for at in range(1, len(rows) + 1)]:
+        titled, headed = 1, False  # a column of ranks, without names
+    named = bool(names) or headed
+    body = rows[1:] if named or field_of(header[0]) == "rank" else rows
     for row in _ranked(header, body):
         words = (i for i, cell in enumerate(row) if not cell.strip("*#.) ").isdigit())
         at = next(words, len(row)) if titled is None else titled

@@ -18,6 +18,7 @@ _SPLIT = re.compile(
     r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
+_SHORT = 3  # fewer letters of a title may be another word of a sentence
 MOST_WORDS = 14  # most words of a title inside a sentence
 
 
@@ -41,6 +42,7 @@ class Offer:
         self.places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
         self.scope = scope
         self.named: set[str] = set()
+        self._written: tuple[re.Pattern[str] | None, dict[str, Item]] | None = None
 
     @property
     def offered(self) -> int:
@@ -88,6 +90,27 @@ class Offer:
         text = comments.unwrapped(piece.text)
         item = self.equal(text, piece.year) or self.beginning_with(text, piece.year)
         return self.places.get(item.id) if item is not None else None
+
+    def mentions(self, text: str) -> list[tuple[str, Item]]:
+        """The offered items that a text names as they were offered, each once, in its order, as they are written."""
+        if self._written is None:
+            titles = {item.title: item for item in self.candidates or () if item.title}
+            titles |= {item.label: item for item in self.candidates or ()}
+            worded = [title for title in titles if not title.isdigit() and len(title) > 1]
+            longest = sorted(worded, key=len)
+            either = "|".join(map(re.escape, reversed(longest)))
+            self._written = (
+                re.compile(rf"(?<![^\W_])(?<![#@])(?:{either})(?![^\W_])") if either else None,
+                titles,
+            )
+        pattern, titles = self._written
+        found: dict[str, tuple[str, Item]] = {}
+        for match in pattern.finditer(text) if pattern else ():
+            if len(match[0]) < _SHORT and match[0].isascii():
+                continue  # "It is hard to choose."
+            item = titles[match[0]]
+            found.setdefault(item.id, (match[0], item))
+        return [*found.values()]
 
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and those items, each once, in its order."""

@@ -109,7 +109,9 @@ def read(
         whole = reader(loose=loosely)
         for at in kept:
             _read_block(whole, parts[at])
-    whole.finish(cut_off=cut_off and len(parts) - 1 in kept[-1:])
+    sentences = "\n".join(piece.text for at in kept for piece in parts[at].pieces)
+    if not whole.read_mentions(sentences):
+        whole.finish(cut_off=cut_off and len(parts) - 1 in kept[-1:])
     rule = choice.rule
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
@@ -178,10 +180,13 @@ def _why_none_is_meant(entries: Sequence[Entry], request: Request, of: Sequence[
 
 def _read_alone(reader: Callable[..., Reader], block: Block) -> Reader | None:
     strictly = _read_block(reader(loose=False), block)
-    if strictly is None or not strictly.names_none:
+    if strictly is None or not strictly.names_unknown:
         return strictly
     loosely = _read_block(reader(loose=True), block)
-    return loosely if loosely is not None and loosely.names_only("candidate") else strictly
+    if loosely is None or not loosely.names_only("candidate"):
+        return strictly
+    # If each entry goes on behind an offered title, what follows is a comment; a single one may be another title.
+    return loosely if strictly.names_none or loosely.all_go_on else strictly
 
 
 def _read_block(reader: Reader, block: Block) -> Reader | None:

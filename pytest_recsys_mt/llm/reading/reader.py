@@ -39,6 +39,7 @@ class Reader(Offer):
         self._exists = exists
         self._known = request.known
         self._listed = False  # whether any piece stood in a list
+        self._listed_by_mark = False  # the same, but for an enumeration in a sentence
         self._heading = False  # whether the last numbered piece named no item
         self._loose: list[int] = []  # entries of separate lines that named no item
         self._open = ""  # the last title without an equal one, which may be cut off
@@ -51,6 +52,22 @@ class Reader(Offer):
     def names_none(self) -> bool:
         """Whether it has several entries, and none of them is known."""
         return bool(self.titles) and self.names_only("unknown", "outside")
+
+    @property
+    def names_unknown(self) -> bool:
+        """Whether any of its entries is of no known item."""
+        return bool(self.titles) and any(
+            entry.kind in ("unknown", "outside") for entry in self.entries
+        )
+
+    @property
+    def all_go_on(self) -> bool:
+        """Whether each of its entries says more than the title of an offered item."""
+        return all(
+            len(normalise(entry.text)) > len(self.titles.get(entry.item or "", entry.text))
+            for entry in self.entries
+            if entry.kind != "unparsed"
+        )
 
     def names_only(self, *kinds: EntryKind) -> bool:
         """Whether it names several things, and all of them are of these kinds."""
@@ -94,7 +111,9 @@ class Reader(Offer):
                 self.read(Piece(part.strip(), "data"))
             return
         self._open = ""
-        self._listed = self._listed or piece.place in ("numbered", "bulleted", "data")
+        marked = piece.place in ("numbered", "bulleted", "data")
+        self._listed = self._listed or marked
+        self._listed_by_mark = self._listed_by_mark or marked
         text = comments.unwrapped(piece.text)
         if piece.place == "note" and not self._heading:
             self._prose(piece.text)
@@ -105,6 +124,18 @@ class Reader(Offer):
             text = comments.unlabelled(text)
             if not self._read_several(piece, text):
                 self._read_one(piece, text)
+
+    def read_mentions(self, text: str) -> bool:
+        """Read an answer in sentences that name more of what is offered than was read; whether they do."""
+        mentioned = self.mentions(text)
+        read = {*self.items()} & self.titles.keys()
+        if self._listed_by_mark or len(mentioned) <= max(1, len(read)) or len(read) >= self.wanted:
+            return False
+        self.entries, self.named = [], set()
+        for written, item in mentioned:
+            self._add(written, item)
+        self._loose, self._open = [], ""
+        return True
 
     def finish(self, *, cut_off: bool) -> None:
         """Decide what depends on the whole answer."""

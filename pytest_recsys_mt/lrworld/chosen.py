@@ -52,13 +52,25 @@ MOST = 10
 
 _COUNTED = word_set("answer option choice correct right best prediction recommendation")
 _OR = word_set("or and oder und ou et o y e или и of en")
+_OWN = word_set("my final")
 _STARTS = word_set("the my i i'd i'll die meine ich la ma je mi yo minha eu mio mia io mijn ik")
-_CONCLUDES = word_set("so therefore thus hence also donc entonces итак")
+_CONCLUDES = word_set(
+    "so therefore thus hence also donc entonces итак overall ultimately consequently"
+)
 _NUMBERED = (
     (re.compile(rf"第\s*({MENTION})\s*(?:个选项|個選項|个|個|项|項|番)?"), r"\1"),
     (re.compile(rf"({MENTION})\s*(?:番目|番|号|號|번)"), r"\1"),
     (re.compile(rf"\b[Nn][or]\.?\s*({MENTION})"), r"number \1"),
 )
+
+_STAND_FOR = (
+    (_SAYS["best"], "best"),
+    (_SAYS["offered"], r"\1"),
+    (_SAYS["answers"], " the answer is"),
+    (_SAYS["wins"], r"\1 is the answer"),
+    (_SAYS["stands_out"], r"\1 is"),
+)
+"""Phrases of a sentence, and the words that they stand for."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +109,7 @@ def read(
     whole = options.whole(plain)
     if whole is not None:
         return place_of(whole)
-    masked = _INITIAL.sub(UNCLEAR, options.masked(plain))
+    masked = _without_target(_INITIAL.sub(UNCLEAR, options.masked(plain)), question)
     if _SAYS["none"].search(masked):
         return None
     said = list(_verdicts(masked, numbered="1" in marks))
@@ -134,6 +146,27 @@ def llara(text: str, options: Sequence[str]) -> int | None:
 def _mentions(marks: tuple[str, ...], options: tuple[str, ...]) -> Mentions:
     texts = [" ".join(unicodedata.normalize("NFKC", each).split()) for each in options]
     return Mentions(marks, texts, groups()["safe"].whole | groups()["because"].whole)
+
+
+def _without_target(text: str, question: Question) -> str:
+    """A text without "to ..." for the item that a question asks to compare the options with."""
+    target = question.shown.get("target")
+    return _to(target).sub("", text) if isinstance(target, str) and target.strip() else text
+
+
+@lru_cache(maxsize=64)
+def _to(target: str) -> re.Pattern[str]:
+    parts = re.match(r"(.*?)(\(\d{4}\))?(?:,(.*))?$", target, re.DOTALL)
+    assert parts is not None, "any text matches"
+    gap = r"[\W_]{1,4}"
+    title, *further = (
+        gap.join(map(re.escape, re.findall(r"\w+", part))) for part in parts.groups("")
+    )
+    said = title + "".join(f"(?:{gap}{part})?" for part in further if part)
+    # A colon behind it stays: an answer may follow.
+    return re.compile(
+        rf"\s+(?:to|with|for)\s+[\"'“*_]*{said}[)\"'”*_]*(?!\w)" if title else "(?!)", re.IGNORECASE
+    )
 
 
 def _verdicts(text: str, *, numbered: bool) -> Iterator[_Said]:
@@ -177,13 +210,12 @@ def _sentences(text: str, *, numbered: bool) -> Iterator[str]:
 
 
 def _said(sentence: str) -> _Said | None:
+    for phrase, meaning in _STAND_FOR:
+        sentence = phrase.sub(meaning, sentence)
     if sentence.rstrip(" \"'*_)`").endswith(("?", "？", "؟")) or _SAYS["plan"].match(sentence):
         return None
-    if (
-        not _ONE.search(sentence)
-        or _SAYS["bad"].search(sentence)
-        or _SAYS["tentative"].search(sentence)
-    ):
+    uncertain = ("bad", "tentative", "condition", "partly")
+    if not _ONE.search(sentence) or any(_SAYS[each].search(sentence) for each in uncertain):
         return None
     told = _without_reasons(sentence)
     if groups()["doubt"].within(told):
@@ -206,8 +238,10 @@ def _said(sentence: str) -> _Said | None:
         strong = _announces(clause, mention)
         alone = strong is False and all(groups()["safe"].cover(each) for each in clauses[:at])
         if (strong or alone) and _ends(mention[0], clauses[at + 1 :]):
-            concludes = not _CONCLUDES.isdisjoint(words_of(told)[:1])
-            label = {*words_of(told)} & groups()["announce"].whole <= _LABELS and not concludes
+            words = words_of(told)
+            concludes = not _CONCLUDES.isdisjoint(words[:1])
+            label = {*words} & groups()["announce"].whole <= _LABELS
+            label = label and not concludes and _OWN.isdisjoint(words)
             by_text = TITLE <= mention[0] < BOTH
             return _Said(place_of(mention[0]), strong is True or concludes, label, by_text)
     return None

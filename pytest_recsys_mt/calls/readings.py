@@ -1,6 +1,7 @@
 """What was read in text answers: how well a model keeps to the form in which it is asked to answer."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from pytest_recsys_mt.requests import Recommendation
@@ -22,10 +23,16 @@ class Readings:
     def __init__(self) -> None:
         self._found: dict[str, dict[str, Reading]] = {}
 
-    def note(self, name: str, key: str, answer: Recommendation) -> None:
-        """Keep what was read in an answer, if it is a text."""
+    def note(
+        self, name: str, key: str, answer: Recommendation, hidden: Collection[str] = ()
+    ) -> None:
+        """Keep what was read in an answer, if it is a text; items that were `hidden` from the model count as offered."""
         if answer.text is not None and answer.error is None:
-            found: Reading = {"entries": dict(Counter(entry.kind for entry in answer.entries))}
+            kinds = (
+                "candidate" if entry.kind == "history" and entry.item in hidden else entry.kind
+                for entry in answer.entries
+            )
+            found: Reading = {"entries": dict(Counter(kinds))}
             if answer.ambiguous:
                 found["ambiguous"] = True
             if answer.unread:

@@ -69,6 +69,10 @@ class Subject:
         """What a text model reads for `request`; nothing for other recommenders."""
         return ()
 
+    def hidden(self, request: Request) -> frozenset[str]:
+        """Ids of the items that the user of `request` has and of which the recommender is not told."""
+        return frozenset()
+
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`; a `repeat` is asked anew although nothing differs."""
         raise NotImplementedError
@@ -151,6 +155,9 @@ class Wrapped(Subject):
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self.origin.messages(request)
+
+    def hidden(self, request: Request) -> frozenset[str]:
+        return self.origin.hidden(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         return self.origin.call(request, repeat)

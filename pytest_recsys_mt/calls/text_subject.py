@@ -57,6 +57,9 @@ class TextSubject(Subject):
         self._recommender.fit(training, seed)
         self.ignores = abilities.ignored_by(self.model)
 
+    def hidden(self, request: Request) -> frozenset[str]:
+        return frozenset(request.seen)  # no prompt names them
+
     def same_question(self, one: Request, other: Request) -> bool:
         return one == other or (one.k == other.k and self.messages(one) == self.messages(other))
 

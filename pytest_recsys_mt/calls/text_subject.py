@@ -42,6 +42,9 @@ class TextSubject(Subject):
         self.model = model = recommender.model
         self.promises = abilities.promises_of(model)
         self.streams = abilities.method_of(model, "also") is not None
+        # A model of one's own may take a schema too, but has no such parameter.
+        plain = getattr(model, "answer", "") == "generate"
+        self.takes_json = plain and abilities.declares(model, "takes_schema")
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._waiting: set[int] = set()

@@ -349,8 +349,10 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
-        hidden = self.subject.hidden(request)
-        self.executor.readings.note(self.subject.name, call.key, read, hidden)
+        hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
+        self.executor.readings.note(
+            self.subject.name, call.key, read, hidden, takes_json=takes_json
+        )
         return read
 
 

@@ -302,7 +302,7 @@ def herfindahl(values: Sequence[float]) -> float:
 
 
 INVALID = {
-    "malformed": ("unparsed",), "already_seen": ("history",), "unknown_title": ("unknown",),
+    "malformed": (), "already_seen": ("history",), "unknown_title": ("unknown",),
     "outside_catalogue": ("outside", "catalogue"),
 }  # fmt: skip
 
@@ -329,7 +329,8 @@ def of_004(record: Row) -> Iterator[tuple[str, float]]:
             values["popularity_rank_correlation"] = spearmanr(counts, range(len(both)))[0]
         for k in (5, 10):
             values[f"hit@{k}"] = hit(user, k)
-        kinds = user["kinds"][0][:10]
+        # Prose takes no place, and answers of which nothing could be read are not kept.
+        kinds = [kind for kind in user["kinds"][0] if kind != "unparsed"][:10]
         counted = {name: sum(kind in of for kind in kinds) for name, of in INVALID.items()}
         values |= counted | {"invalid": sum(counted.values())}
         for name, value in values.items():

@@ -15,6 +15,7 @@ from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unanswered, Unscored, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.hidden import with_hidden
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
@@ -144,9 +145,10 @@ def score_values(sample: Sample, context: Context, score: Score) -> Effects:
 
     effects, _ = scored(mean, sample.asked)
     reach = span_of(score, sample, context)
-    return dataclasses.replace(
+    judged = dataclasses.replace(
         effects,
         reach=reach,
         wide=reach == (0.0, 1.0),  # true for hits and shares, not for a logarithm of popularity
         note=f"{left_out} recommended items without {score.name} left out" if left_out else "",
     )
+    return with_hidden(judged, score.name, sample.asked)

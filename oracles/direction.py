@@ -12,6 +12,7 @@ from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_differe
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.difference import Unscored, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.hidden import with_hidden
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
@@ -138,7 +139,8 @@ def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign
     effects = paired_differences(pairs, context, difference, high - low)
     items = sum(left_out.values())
     note = f"{items} recommended items without {score.name} left out" if items else ""
-    return dataclasses.replace(effects, note=note)
+    effects = dataclasses.replace(effects, note=note)
+    return with_hidden(effects, score.name, (*pairs.source, *pairs.followup))
 
 
 def judge_score(

@@ -12,6 +12,7 @@ from pytest_recsys_mt.oracles.arguments import share, whole
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.hidden import with_hidden
 from pytest_recsys_mt.oracles.judging.judge import judge_sample
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
@@ -51,14 +52,17 @@ def only_candidates(
     """No answer may name an item that was not offered.
 
     The offer is the candidates of the request. Without candidates, it is the catalogue minus the items that
-    the user is known to have. So items already seen and invented titles are faults.
+    the user is known to have. So items already seen and invented titles are faults, but for items that a text
+    model could not know, because the prompt does not show them.
 
     Arguments and verdict are as in `no_repeats`.
 
     Example:
         assert only_candidates(recsys.run(), margin=0.05)
     """
-    strays = lambda answer, asked, offer: any(item not in offer for item in answer.items)
+    strays = lambda answer, asked, offer: any(
+        item not in offer and item not in asked.hidden for item in answer.items
+    )
     fault = "an item that was not offered"
     return _judge("only_candidates", answers, margin, slices, k, strays, fault)
 
@@ -109,7 +113,9 @@ def _judge(
 
         effects, (broken, shown, sound) = scored(fault_and_place, sample.asked, width=3)
         told = f"pass^1 {sound.mean():.3f}, pass^{k} {1 - broken.mean():.3f}" if len(sound) else ""
-        return replace(effects, shown=shown.astype(np.intp), note=told if k is not None else "")
+        note = told if k is not None else ""
+        effects = replace(effects, shown=shown.astype(np.intp), note=note)
+        return with_hidden(effects, oracle, sample.asked)
 
     named = oracle if k is None else f"{oracle}:{whole(oracle, 'k', k, 1)}"
     what = f"users with {fault}" if k is None else f"sets of {k} answers in which one has {fault}"

@@ -25,14 +25,15 @@ class Asked:
         request: As the recommender saw it (replicate 0).
         answers: One per replicate, in their order; none of them is an error.
         relevant: Ids of the items held out for this user; no recommender ever sees them.
-        past: Ids of all items that the user has in the training data, oldest first, shown in the
-            request or not; empty if only the request is known.
+        past: Ids of all items of the user in the training data, oldest first; empty if only the request is known.
+        hidden: Ids of those of which the recommender was not told. They count against no answer.
     """
 
     request: Request
     answers: tuple[Recommendation, ...]
     relevant: frozenset[str] = frozenset()
     past: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
 
     @property
     def user(self) -> str:

@@ -75,7 +75,7 @@ def _shown(
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
     return (
         titles_of(shown, context.items),
-        kinds(shown, asked.request, context.items),
+        kinds(shown, asked.request, context.items, asked.hidden),
         Shown(asked.request, shown, context),
     )
 
@@ -92,11 +92,16 @@ def titles_of(shown: Recommendation, items: Mapping[str, Item]) -> tuple[str, ..
 
 
 def kinds(
-    answer: Recommendation, request: Request, items: Mapping[str, Item]
+    answer: Recommendation,
+    request: Request,
+    items: Mapping[str, Item],
+    hidden: frozenset[str] = frozenset(),
 ) -> tuple[EntryKind, ...]:
-    """The kind of each item of an answer, relative to its request; empty if all were offered."""
+    """The kind of each item of an answer, relative to its request; empty if all were offered. One that is
+    `hidden` counts as offered.
+    """
     read = {entry.item: entry.kind for entry in reversed(answer.entries)}
-    known = request.known
+    known = request.known - hidden
     offered = None if request.candidates is None else {item.id for item in request.candidates}
     found: list[EntryKind] = []
     for place, item in enumerate(answer.items):

@@ -12,9 +12,14 @@ from typing import Literal
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.metrics import depth_of
-from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Recommendation
+from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Recommendation
 
 __all__ = ["Slot", "slots_of"]
+
+ABOUT_SEEN = frozenset(
+    ("history_repeats", "already_seen", "only_candidates", "out_of_candidate", "invalid")
+)
+"""Oracles and scores for which an item that the user has is a fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class Slot:
 def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slot]:
     """The slots of an answer, from its entries, or from its items if it has no entries.
 
+    An item in `Asked.hidden` counts as offered: the recommender could not know that the user has it.
+
     Example:
         def invented(answer, asked, context):  # the `of` of a `Score`
             return sum(slot.kind == "unknown" for slot in slots_of(answer, asked, context)), 0
@@ -49,16 +56,19 @@ def slots_of(answer: Recommendation, asked: Asked, context: Context) -> list[Slo
     """
     if answer.entries:
         return [
-            Slot(kind_of(entry.item or "", asked, context), True)
-            if entry.kind == "duplicate"
-            else Slot(entry.kind, False)
-            for entry in answer.entries
-            if entry.kind != "unparsed"
+            _slot(entry, asked, context) for entry in answer.entries if entry.kind != "unparsed"
         ]
     return [
         Slot(kind_of(item, asked, context), item in answer.items[:place])
         for place, item in enumerate(answer.items)
     ]
+
+
+def _slot(entry: Entry, asked: Asked, context: Context) -> Slot:
+    repeated = entry.kind == "duplicate"
+    if repeated or entry.item in asked.hidden:
+        return Slot(kind_of(entry.item or "", asked, context), repeated)
+    return Slot(entry.kind, False)
 
 
 def share_of(slots: Sequence[Slot], fits: Callable[[Slot], bool], depth: int) -> float:
@@ -101,7 +111,7 @@ def kind_of(item: str, asked: Asked, context: Context) -> EntryKind:
     request = asked.request
     if item.startswith(UNKNOWN_PREFIX):
         return "unknown"
-    if item in request.known:
+    if item in request.known and item not in asked.hidden:
         return "history"
     if request.candidates is None:
         return "candidate" if item in context.items else "outside"

@@ -1,18 +1,24 @@
 """Invalid recommendations: malformed, already seen, unknown or outside the catalogue.
 
 The popularity paper counts them together (section 4.3 of https://arxiv.org/abs/2406.01285), as ``invalid`` does.
-Repeats do not count as invalid; `no_repeats` finds them.
+
+Counted are the first k places of the list. A place is an entry that names something: an item, offered or not, a title
+of no item, or a repeat of either (see `slots.slots_of`). An introduction, a comment or a line that names nothing takes
+no place, and is not counted. ``malformed`` is 1 for an answer of which nothing could be read, else 0.
+
+Repeats take a place and do not count as invalid; `no_repeats` finds them. Missing places do not count either;
+`complete_list` finds them.
 """
 
 from collections.abc import Mapping
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of
-from pytest_recsys_mt.oracles.scores.slots import kind_of
+from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import EntryKind, Recommendation
 
+_MALFORMED = "malformed"
 _CLASS_OF: Mapping[EntryKind, str] = {
-    "unparsed": "malformed",
     "history": "already_seen",
     "unknown": "unknown_title",
     "outside": "outside_catalogue",
@@ -22,14 +28,14 @@ _CLASS_OF: Mapping[EntryKind, str] = {
 
 
 def _count(*classes: str) -> Of:
-    """How many of the first k entries are of these classes; an answer without entries is judged by its items."""
+    """How many of the first k places are of these classes."""
 
     def of(answer: Recommendation, asked: Asked, context: Context) -> tuple[float, int]:
-        k = asked.request.k
-        kinds: list[EntryKind] = [entry.kind for entry in answer.entries[:k]]
-        if not answer.entries:
-            kinds = [kind_of(item, asked, context) for item in answer.items[:k]]
-        return float(sum(_CLASS_OF.get(kind) in classes for kind in kinds)), 0
+        if answer.unread:
+            return float(_MALFORMED in classes), 0
+        slots = slots_of(answer, asked, context)[: asked.request.k]
+        found = [_CLASS_OF.get(slot.kind) for slot in slots if not slot.repeated]
+        return float(sum(each in classes for each in found)), 0
 
     return of
 
@@ -38,6 +44,7 @@ def _span(asked: Asked, context: Context) -> tuple[float, float]:
     return 0.0, float(asked.request.k)
 
 
-SCORES = {"invalid": (_count(*{*_CLASS_OF.values()}), _span)} | {
-    name: (_count(name), _span) for name in dict.fromkeys(_CLASS_OF.values())
+_CLASSES = tuple(dict.fromkeys((_MALFORMED, *_CLASS_OF.values())))
+SCORES = {"invalid": (_count(*_CLASSES), _span)} | {
+    name: (_count(name), _span) for name in _CLASSES
 }

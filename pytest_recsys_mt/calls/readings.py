@@ -1,6 +1,7 @@
 """What was read in text answers: how well a model keeps to the form in which it is asked to answer."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from pytest_recsys_mt.requests import Recommendation
@@ -9,7 +10,8 @@ from pytest_recsys_mt.safety.sanitize import sanitize
 
 Reading = dict[str, Any]
 """What was read in one answer, as plain data, as test reports carry it: the number of its ``entries`` by their kind,
-whether it is ``ambiguous``, and of an unread one the beginning of its ``text``, and ``how`` it was read.
+whether it is ``ambiguous``, and of an unread one the beginning of its ``text``, ``how`` it was read, and ``takes_json``
+if the model could have been asked for JSON.
 """
 
 LONGEST = 1_000
@@ -22,12 +24,29 @@ class Readings:
     def __init__(self) -> None:
         self._found: dict[str, dict[str, Reading]] = {}
 
-    def note(self, name: str, key: str, answer: Recommendation) -> None:
-        """Keep what was read in an answer, if it is a text."""
+    def note(
+        self,
+        name: str,
+        key: str,
+        answer: Recommendation,
+        hidden: Collection[str] = (),
+        *,
+        takes_json: bool = False,
+    ) -> None:
+        """Keep what was read in an answer, if it is a text; items that were `hidden` from the model count as offered.
+
+        `takes_json` is that of the recommender's `Subject`.
+        """
         if answer.text is not None and answer.error is None:
-            found: Reading = {"entries": dict(Counter(entry.kind for entry in answer.entries))}
+            kinds = (
+                "candidate" if entry.kind == "history" and entry.item in hidden else entry.kind
+                for entry in answer.entries
+            )
+            found: Reading = {"entries": dict(Counter(kinds))}
             if answer.ambiguous:
                 found["ambiguous"] = True
+            if answer.unread and takes_json:
+                found["takes_json"] = True
             if answer.unread:
                 texts = {"text": answer.text[:LONGEST], "how": answer.how}
                 found |= {part: sanitize(redact(text)) for part, text in texts.items()}

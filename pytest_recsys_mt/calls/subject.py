@@ -13,6 +13,7 @@ from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommen
 
 DECLARED = (
     "deterministic", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
+    "takes_json",
 )  # fmt: skip
 """What a subject says of itself, and another one around it with it."""
 
@@ -34,6 +35,7 @@ class Subject:
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
             asked over the network.
         streams: Whether each call is a request of its own, which further ones can join at any time.
+        takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
@@ -49,6 +51,7 @@ class Subject:
     live = True
     waits = False
     streams = False
+    takes_json = False
     fingerprint: str | None = None
     unfit = ""
     behind: Subject | None = None
@@ -68,6 +71,10 @@ class Subject:
     def messages(self, request: Request) -> Sequence[Message]:
         """What a text model reads for `request`; nothing for other recommenders."""
         return ()
+
+    def hidden(self, request: Request) -> frozenset[str]:
+        """Ids of the items that the user of `request` has and of which the recommender is not told."""
+        return frozenset()
 
     def call(self, request: Request, repeat: bool) -> Call:
         """The call for `request`; a `repeat` is asked anew although nothing differs."""
@@ -151,6 +158,9 @@ class Wrapped(Subject):
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self.origin.messages(request)
+
+    def hidden(self, request: Request) -> frozenset[str]:
+        return self.origin.hidden(request)
 
     def call(self, request: Request, repeat: bool) -> Call:
         return self.origin.call(request, repeat)

@@ -42,6 +42,9 @@ class TextSubject(Subject):
         self.model = model = recommender.model
         self.promises = abilities.promises_of(model)
         self.streams = abilities.method_of(model, "also") is not None
+        # A model of one's own may take a schema too, but has no such parameter.
+        plain = getattr(model, "answer", "") == "generate"
+        self.takes_json = plain and abilities.declares(model, "takes_schema")
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
         self._waiting: set[int] = set()
@@ -56,6 +59,9 @@ class TextSubject(Subject):
         self._seed = seed
         self._recommender.fit(training, seed)
         self.ignores = abilities.ignored_by(self.model)
+
+    def hidden(self, request: Request) -> frozenset[str]:
+        return frozenset(request.seen)  # no prompt names them
 
     def same_question(self, one: Request, other: Request) -> bool:
         return one == other or (one.k == other.k and self.messages(one) == self.messages(other))

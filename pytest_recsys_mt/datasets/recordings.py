@@ -8,7 +8,8 @@ key                 what it holds
 ``candidates``      titles, in the order of the prompt
 ``target``          the title that the user chose next, which the answer should rank high
 ``text``            the text of the model's answer
-``finish_reason``   ``"length"`` or ``"content_filter"`` if it was cut off (may be left out)
+``finish_reason``   why it ended, as the provider says: ``"length"``, ``"MAX_TOKENS"`` or ``"SAFETY"`` if
+                    it was cut off, ``"stop"`` or ``"end_turn"`` if not (may be left out)
 =================== ===============================================================================
 
 Other keys, such as the prompt, are ignored. Lines with the same question are replicates, in their

@@ -339,7 +339,9 @@ class Runner:
                 outcomes[position] = Outcome(error=errors[0], keys=keys[position])
                 continue
             case = self.cases[position]
-            asked = Asked(requests[position], tuple(recommendations), case.held_out, case.past)
+            request = requests[position]
+            hidden = self.subject.hidden(request)
+            asked = Asked(request, tuple(recommendations), case.held_out, case.past, hidden)
             outcomes[position] = Outcome(
                 asked, times=frozenset(times[position]), keys=keys[position]
             )
@@ -347,7 +349,10 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
-        self.executor.readings.note(self.subject.name, call.key, read)
+        hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
+        self.executor.readings.note(
+            self.subject.name, call.key, read, hidden, takes_json=takes_json
+        )
         return read
 
 

@@ -271,6 +271,7 @@ class Readable(TypedDict):
         ambiguous: How many of these have several lists with equal claims; older records lack it and `unread`.
         unread: Some of them, different ones: each ``text``, and in ``how`` why it could not be read.
         entries: The entries of all of them by their kind; see `requests.EntryKind`.
+        takes_json: True if some could not be read and ``answer=json`` would have asked for JSON; else missing.
     """
 
     answers: int
@@ -278,6 +279,7 @@ class Readable(TypedDict):
     ambiguous: int
     unread: list[dict[str, str]]
     entries: dict[str, int]
+    takes_json: NotRequired[bool]
 
 
 class LeftOut(TypedDict):

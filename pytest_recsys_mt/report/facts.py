@@ -86,13 +86,16 @@ def summed(readings: Collection[Reading]) -> Readable:
     kinds = sum((Counter(read["entries"]) for read in readings), Counter[str]())
     unread = [read for read in readings if "text" in read]
     shown = sorted({(read["text"], read["how"]) for read in unread})[:UNREAD_SHOWN]
-    return {
+    found: Readable = {
         "answers": len(readings),
         "unreadable": sum(read["entries"].keys() <= {"unparsed"} for read in readings),
         "ambiguous": sum(read.get("ambiguous", False) for read in readings),
         "unread": [{"text": text, "how": how} for text, how in shown],
         "entries": {kind: kinds[kind] for kind in get_args(EntryKind)},
     }
+    if any(read.get("takes_json") for read in readings):
+        found["takes_json"] = True
+    return found
 
 
 def dimensions(rows: list[Row]) -> dict[str, dict[str, Any]]:

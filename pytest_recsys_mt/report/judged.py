@@ -59,12 +59,24 @@ def read_in_words(model: str, read: Readable) -> str:
     return f"{text}; {ambiguous} have several lists of equal claims" if ambiguous else text
 
 
+def json_instead(read: Readable) -> list[str]:
+    """How a text model of which answers are unread is asked for a form that needs no reading, if it has one."""
+    unread, answers = read["unreadable"], read["answers"]
+    if not (unread and read.get("takes_json")):
+        return []
+    return [f"{unread} of {answers} answers unread; with answer=json nothing needs reading"]
+
+
 def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
-    """`read_in_words` and `unread_in_words` of each text model of a record."""
+    """`read_in_words`, `json_instead` and `unread_in_words` of each text model of a record."""
     return [
         text
         for model, read in readings.items()
-        for text in (read_in_words(model, read), *unread_in_words(read.get("unread") or ()))
+        for text in (
+            read_in_words(model, read),
+            *json_instead(read),
+            *unread_in_words(read.get("unread") or ()),
+        )
     ]
 
 

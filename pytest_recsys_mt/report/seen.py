@@ -3,18 +3,14 @@
 from collections.abc import Sequence
 
 from pytest_recsys_mt.gate.document import Row
-
-ABOUT_SEEN = frozenset(
-    ("history_repeats", "already_seen", "only_candidates", "out_of_candidate", "invalid")
-)
-"""Oracles and scores for which an item of the history is a fault."""
+from pytest_recsys_mt.oracles.judging import hidden
 
 SEEN = "already in the history"
 
 
 def is_about_seen(row: Row) -> bool:
     """Whether an item of the history is a fault in this row: ``only_candidates``, ``at_most:history_repeats@5``."""
-    return any(part.partition("@")[0] in ABOUT_SEEN for part in row["oracle"].split(":"))
+    return any(map(hidden.is_about_seen, row["oracle"].split(":")))
 
 
 def kinds_shown(kinds: Sequence[str] | None, *, seen: bool) -> Sequence[str]:

@@ -8,7 +8,7 @@ from pytest_recsys_mt.gate.document import Comparison, Document, Row
 from pytest_recsys_mt.gate.states import grouped, measured, state_of
 from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
 from pytest_recsys_mt.report.folding import inapplicable, told_of, unsettled, vacuous
-from pytest_recsys_mt.report.judged import is_quick, judged, read_in_words
+from pytest_recsys_mt.report.judged import is_quick, json_instead, judged, read_in_words
 from pytest_recsys_mt.report.markdown import in_markdown, in_table
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import named
@@ -48,7 +48,11 @@ def markdown(document: Document) -> str:
         *(f"{in_markdown(text)}.\n" for text in [judged(document)] if text),
         *_cut(_reasons(document)),
         "",
-        *(f"{in_markdown(read_in_words(*each))}.\n" for each in document["readings"].items()),
+        *(
+            f"{in_markdown(text)}.\n"
+            for model, read in document["readings"].items()
+            for text in (read_in_words(model, read), *json_instead(read))
+        ),
     ]
     for comparison in gate["comparisons"]:
         lines += _comparison(comparison, document["results"])

@@ -12,13 +12,14 @@ from pytest_recsys_mt.requests.answer import (
     Recommendation,
     Usage,
 )
+from pytest_recsys_mt.requests.finish import is_cut_off, is_final, is_out_of_tokens
 from pytest_recsys_mt.requests.items import NO_ATTRIBUTES, Attributes, Item, Rating, Scale, World
-from pytest_recsys_mt.requests.prompt import Completion, Message, Prompt, is_cut_off
+from pytest_recsys_mt.requests.prompt import Completion, Message, Prompt
 from pytest_recsys_mt.requests.protocols import Aspect, Promised, Recommender, TextModel
 from pytest_recsys_mt.requests.request import Edit, Request
 
 __all__ = [
     "MOST_TOKENS", "NO_ATTRIBUTES", "UNKNOWN_PREFIX", "Aspect", "Attributes", "Completion", "Edit", "Entry", "EntryKind",
     "Item", "Message", "Promised", "Prompt", "Rating", "Recommendation", "Recommender", "Request", "Scale", "TextModel",
-    "Usage", "World", "is_cut_off",
+    "Usage", "World", "is_cut_off", "is_final", "is_out_of_tokens",
 ]  # fmt: skip

@@ -43,13 +43,6 @@ class Prompt:
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
-def is_cut_off(finish_reason: str | None) -> bool:
-    """Whether something other than the model ended an answer with this `finish_reason`: the limit
-    of tokens, or a filter.
-    """
-    return finish_reason in ("length", "content_filter")
-
-
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The answer of a text model; `text` is None only if `error` says why. Without `seconds`, a batch shares its time."""

@@ -62,7 +62,8 @@ class Request:
         replicate: The number of this call. The runner sets it; a stochastic recommender may draw its seed from it.
         attributes: Facts about the user (age, occupation); empty by default.
         seen: Ids of items that the user has and `history` does not show, sorted; empty if there are candidates. An
-            answer should name none of them: such an entry is not a valid recommendation. Text models do not see them.
+            answer should name none of them: such an entry is not a valid recommendation. Text models do not see them, so
+            against those they do not count.
     """
 
     user: str

@@ -16,6 +16,7 @@ from benchmarks.promises import settings_of
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.calls.call import plain_request
 from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subject import Wrapped
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.design import Design
@@ -25,7 +26,7 @@ from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.requests import Entry, Recommendation, Request
+from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, Request
 from pytest_recsys_mt.strategies import transformations
 from tests.plugin.conftest import record_of
 
@@ -57,6 +58,31 @@ def runner(recommender: object, design: Design = OPEN) -> Runner:
 
 
 SILENT = runner(Silent())
+
+
+class Told:
+    """Answers from requests, which name all that a user has."""
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        raise AssertionError(requests)
+
+
+class Prompted:
+    """Answers from a prompt, which shows the history alone."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        raise AssertionError(prompts)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize(("recommender", "told"), [(Told(), True), (Prompted(), False)])
+def test_only_a_prompt_hides_what_the_history_does_not_show(
+    recommender: object, told: bool, wrapped: bool
+) -> None:
+    asked = subject(recommender, "under test", "person")
+    asked = Wrapped(asked) if wrapped else asked
+    assert asked.hidden(CASES[0].request) == frozenset(() if told else CASES[0].request.seen)
+    assert CASES[0].request.seen
 
 
 def test_each_user_has_draws_of_their_own() -> None:

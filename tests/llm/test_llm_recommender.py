@@ -137,7 +137,9 @@ def test_length_limit_makes_the_last_entry_doubtful(dataset: Dataset) -> None:
     recommender = fitted(dataset)
     text = "1. Heat\n2. Harbour of Gl"
     assert len(recommender.read(request(), Completion(text, finish_reason="stop")).items) == 2
-    assert recommender.read(request(), Completion(text, finish_reason="length")).items == ("heat",)
+    for limit in ("length", "max_tokens", "MAX_TOKENS", "model_length", "SAFETY"):
+        cut_off = recommender.read(request(), Completion(text, finish_reason=limit))
+        assert cut_off.items == ("heat",)
 
 
 def test_seed_depends_on_run_messages_and_replicate_alone(dataset: Dataset) -> None:

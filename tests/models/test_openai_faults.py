@@ -101,6 +101,7 @@ def test_what_is_sent_is_what_the_spec_says(faulty: FaultServer) -> None:
         (Reply(json.dumps(completion("ä"), ensure_ascii=False).encode("latin-1")), "not UTF-8"),
         (Reply(completion(["Heat"])), "the model wrote nothing"),
         (Reply(completion(None, finish_reason="length")), "'length'); raise max_tokens"),
+        (Reply(completion(None, finish_reason="MAX_TOKENS")), "'MAX_TOKENS'); raise max_tokens"),
         (Reply({"error": {"message": "a\x1b[31m\nb"}}, 500), "HTTP 500: a b"),
     ],
 )
@@ -121,6 +122,8 @@ def test_a_failed_call_is_an_answer_with_a_reason(
         (Reply(completion(message=None)), "", "the model wrote nothing (finish_reason 'stop')"),
         (Reply(completion(" \n")), "", "the model wrote nothing (finish_reason 'stop')"),
         (Reply(completion(None, finish_reason="content_filter")), "", "'content_filter')"),
+        (Reply(completion(None, finish_reason="SAFETY")), "", "'SAFETY')"),
+        (Reply(completion(None, finish_reason="end_turn")), "", "'end_turn')"),
         (Reply(completion(message={"content": None, "refusal": "I won't"})), "", "refused: I won't"),
     ],
 )  # fmt: skip
@@ -141,6 +144,17 @@ def test_an_answer_in_parts_is_its_text(faulty: FaultServer, thought: str) -> No
     assert ask().text == "1. Heat\n2. Alien"
     faulty.answer = lambda payload: Reply(completion([thinking], finish_reason="length"))
     assert "the model thought until no token was left" in str(ask().error)
+
+
+@pytest.mark.parametrize("limit", ["length", "max_tokens", "MAX_TOKENS"])
+def test_thinking_that_a_limit_ended_says_how_to_give_it_more(
+    faulty: FaultServer, limit: str
+) -> None:
+    message = {"content": None, "reasoning": "Cats?"}
+    reply = Reply(completion(message=message, finish_reason=limit))
+    faulty.answer = lambda payload: reply
+    assert "the model thought until no token was left" in str(ask().error)
+    assert "max_tokens=" in str(ask().error)
 
 
 TOO_LARGE = [

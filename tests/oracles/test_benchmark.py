@@ -194,9 +194,47 @@ def test_invalid_recommendations_are_counted_by_class() -> None:
         name: at_most(FakeAnswers(asked, CONTEXT), name, 6).value
         for name in ("malformed", "already_seen", "unknown_title", "outside_catalogue", "invalid")
     }
-    assert list(counts.values()) == [1, 1, 1, 2, 5]
+    assert list(counts.values()) == [0, 1, 1, 2, 4]
     few = [Asked(request.replace(k=2), asked[0].answers)] * 30
     assert at_most(FakeAnswers(few, CONTEXT), "invalid", 1).value == 2
+
+
+PROSE = Entry("Here are films:", "unparsed")
+RIGHT = tuple(Entry(name, "candidate", name) for name in "abcdefg")
+INVENTED = tuple(Entry(f"{name} (2031)", "unknown", f"unknown:{name}") for name in "xyz")
+COMMENTED = tuple(entry for right in RIGHT for entry in (right, PROSE))
+
+
+@pytest.mark.parametrize(
+    ("entries", "invalid"),
+    [
+        ((PROSE, *RIGHT), 0),
+        ((PROSE, PROSE, PROSE, *RIGHT, PROSE), 0),
+        ((PROSE, *RIGHT, *INVENTED), 3),
+        ((*COMMENTED, *INVENTED), 3),
+        ((*RIGHT, *INVENTED, *INVENTED), 3),
+        ((*RIGHT, *RIGHT[:3], *INVENTED), 0),
+        ((PROSE, *INVENTED, Entry("x (2031)", "duplicate", "unknown:x")), 3),
+    ],
+)
+def test_prose_takes_no_place_of_a_list(entries: tuple[Entry, ...], invalid: int) -> None:
+    items = tuple(entry.item for entry in entries if entry.item)
+    request = Request("u", (), Scale(), None, 10)
+    asked = [Asked(request, (Recommendation(items[:10], entries, "..."),))] * 30
+    found = {
+        name: at_most(FakeAnswers(asked, CONTEXT), name, 9).value
+        for name in ("invalid", "malformed", "unknown_title")
+    }
+    assert found == {"invalid": invalid, "malformed": 0, "unknown_title": invalid}
+
+
+@pytest.mark.parametrize("entries", [(), (PROSE,), (PROSE, PROSE, PROSE)])
+def test_an_answer_of_which_nothing_could_be_read_counts_once(entries: tuple[Entry, ...]) -> None:
+    unread = Recommendation((), entries, "Here are films:")
+    asked = Asked(Request("u", (), Scale(), None, 10), (unread,))
+    counts = [score_named(name).of(unread, asked, CONTEXT)[0] for name in ("malformed", "invalid")]
+    assert counts == [1, 1]
+    assert score_named("already_seen").of(unread, asked, CONTEXT)[0] == 0
 
 
 def test_items_alone_show_what_is_invalid_too() -> None:

@@ -109,6 +109,15 @@ def test_lines_with_one_question_are_replicates(tmp_path: Path) -> None:
     assert Recorded(written(tmp_path, ANN, BOB)).deterministic
 
 
+@pytest.mark.parametrize("reason", ["length", "MAX_TOKENS", "content-filter"])
+def test_the_last_line_of_an_answer_that_was_cut_off_is_doubtful(
+    tmp_path: Path, reason: str
+) -> None:
+    cut = {**ANN, "text": "1. Heat\n2. Ali", "finish_reason": reason}
+    path = written(tmp_path, cut, BOB)
+    assert ask(path, requests_of(path)["ann"]).items == ("Heat (1995)",)
+
+
 def test_an_empty_answer_is_an_error_and_no_empty_list(tmp_path: Path) -> None:
     path = written(tmp_path, {**ANN, "text": " \n"}, BOB)
     assert ask(path, requests_of(path)["ann"]).error == "the recorded answer is empty"

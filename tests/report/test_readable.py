@@ -1,11 +1,20 @@
 """How well a text model kept to the form stands wherever the run is told."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
+from pytest_recsys_mt.calls.readings import Readings
+from pytest_recsys_mt.calls.subject import Wrapped
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.report.facts import summed
 from pytest_recsys_mt.report.html import render
 from pytest_recsys_mt.report.judged import unread_in_words, unread_of
 from pytest_recsys_mt.report.markdown import in_markdown
 from pytest_recsys_mt.report.step_summary import markdown
+from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, TextModel
 from tests.report.records import document, holds
 from tests.report.test_page import Page
 
@@ -17,8 +26,21 @@ READ = {
 }  # fmt: skip
 
 
+class Writes:
+    """A text model of one's own, which has no such parameter."""
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        raise AssertionError(prompts)
+
+
+class TakesSchema(Writes):
+    """Another one, which can be forced to answer in a schema."""
+
+    takes_schema = True
+
+
 def read(model: str) -> Any:
-    made = document(holds(0, against="", attempts=1, reproduce=""), readings={model: READ})
+    made = document(holds(0, against="", attempts=1, reproduce=""), readings={model: dict(READ)})
     made["gate"] |= {"sentence": "gate: passed", "reasons": [], "comparisons": []}
     return made
 
@@ -53,6 +75,44 @@ def test_answers_that_could_not_be_read_are_shown_everywhere() -> None:
     for damaged in broken:
         row: Any = {"details": {"unreadable": damaged}}
         assert all(each == {"text": "", "how": ""} for each in unread_of(row))
+
+
+ADVICE = "88 of 650 answers unread; with answer=json nothing needs reading"
+
+
+def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once() -> None:
+    made = read("m")
+    made["readings"]["m"] |= {"takes_json": True}
+    for told in (Page(render(made)).text, markdown(made)):
+        assert told.count(ADVICE) == 1
+    for told in (render(read("m")), markdown(read("m"))):
+        assert "answer=json" not in told
+    made["readings"]["m"] |= {"unreadable": 0}
+    assert "answer=json" not in render(made) + markdown(made)
+
+
+@pytest.mark.parametrize(
+    ("model", "advised"),
+    [
+        (OpenAIModel("tiny"), True),
+        (OpenAIModel("tiny", answer="json"), False),
+        (Writes(), False),
+        (TakesSchema(), False),
+    ],
+)
+def test_only_a_model_with_that_parameter_is_advised(model: TextModel, advised: bool) -> None:
+    asked = subject(model, "m", "person")
+    readings = Readings()
+    for takes_json in (asked.takes_json, Wrapped(asked).takes_json):
+        unread, listed = (
+            Recommendation((), (Entry("No.", "unparsed"),), "No."),
+            Recommendation(("a",), (Entry("A", "candidate", "a"),), "A"),
+        )
+        readings.note("m", "1", unread, takes_json=takes_json)
+        readings.note("m", "2", listed, takes_json=takes_json)
+        found = summed(readings.drain()["m"].values())
+        assert found.get("takes_json", False) == advised
+        assert (found["unreadable"], found["answers"]) == (1, 2)
 
 
 def test_records_of_before_do_not_say() -> None:

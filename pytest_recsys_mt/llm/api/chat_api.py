@@ -14,7 +14,7 @@ from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.llm.api.responses_api import as_chat, mapping
 from pytest_recsys_mt.llm.api.retries import PassingError, chain, is_caused_by, is_unreachable
 from pytest_recsys_mt.llm.api.thinkers import FOR_THINKING
-from pytest_recsys_mt.requests import Completion, Message, Usage
+from pytest_recsys_mt.requests import Completion, Message, Usage, is_final, is_out_of_tokens
 from pytest_recsys_mt.safety.redaction import redact, redact_bytes, shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -50,10 +50,6 @@ def plain(message: Message) -> dict[str, Any]:
     images = [{"type": "image_url", "image_url": {"url": image}} for image in message.images]
     text = {"type": "text", "text": message.content}
     return {"role": message.role, "content": [*images, text] if images else message.content}
-
-
-COMPLETED = ("stop", "content_filter", "refusal")
-"""Why a model ends that has given its answer, even if that is empty."""
 
 
 def read(body: bytes) -> Completion:
@@ -98,11 +94,11 @@ def read(body: bytes) -> Completion:
     elif called:
         text = called[0]
     elif not (text and text.strip()):
-        hint = "; raise max_tokens" if finish == "length" else ""
+        hint = "; raise max_tokens" if is_out_of_tokens(finish) else ""
         error = f"the model wrote nothing (finish_reason {finish!r}){hint}"
-        text = "" if finish in COMPLETED and isinstance(content, str | None) else None
+        text = "" if is_final(finish) and isinstance(content, str | None) else None
         reasoning = message.get("reasoning_content") or message.get("reasoning")
-        if reasoning and finish != "length":
+        if reasoning and not is_out_of_tokens(finish):
             text = None
             error = (
                 "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
@@ -110,7 +106,7 @@ def read(body: bytes) -> Completion:
             )
         # Parts without a text are parts of thinking.
         thought = reasoning or content
-        if finish == "length" and (thought or (usage and usage.reasoning_tokens)):
+        if is_out_of_tokens(finish) and (thought or (usage and usage.reasoning_tokens)):
             took = f" ({usage.completion_tokens} tokens)" if usage else ""
             more = max(FOR_THINKING, 2 * usage.completion_tokens if usage else 0)
             error = (

@@ -219,7 +219,8 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
         ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
     places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
-    if scored and not ranked and places_too and block.role != "scores":
+    falling = scored and scores == sorted(scores, reverse=True)  # type: ignore[type-var]
+    if scored and not ranked and places_too and block.role != "scores" and not falling:
         return None  # scores or ranks
     if scored and (ranked or "rank" in block.name.casefold()):
         order = range(len(pieces))

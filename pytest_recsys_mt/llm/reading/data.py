@@ -68,6 +68,8 @@ def pieces(text: str) -> Iterator[Piece]:
         if not (len(value) > 1 if numbers else entries):
             if isinstance(value, dict):  # data without entries are no text either
                 yield from _between(text[before:start])
+                if _is_no_answer(value):
+                    yield Piece(_NO_ANSWER, "line")
                 before = end
             position = end  # a list may be a reference, such as ``[1]``
             continue
@@ -161,12 +163,21 @@ def _is_entry(value: Mapping[Any, Any]) -> bool:
     nested = [
         key for key, each in keys.items() if isinstance(each, list | dict) or _is_quoted(key, each)
     ]
+    if _numbers_titles(keys):
+        return False
     title = _titled(keys)
     if title is None or (isinstance(title, str) and title.count("\n") > 1):
         return False
     return not any(
         key in _ENTRIES or key in _ARGUMENTS or key in _WRAPPERS or role_of(key) for key in nested
     )
+
+
+def _numbers_titles(keys: Mapping[str, Any]) -> bool:
+    """Whether these are titles with their ranks or scores, and not the fields of one entry."""
+    strangers = [key for key in keys if not field_of(key) and not _ID.fullmatch(key)]
+    numbers = all(type(each) in (int, float) for each in keys.values())
+    return numbers and 2 * len(strangers) > len(keys)
 
 
 def _is_quoted(key: str, value: object) -> bool:
@@ -207,6 +218,9 @@ _WRAPPERS = frozenset(("choices", "message", "messages", "content", "data", "res
 
 _TEXTS = frozenset(("content", "text", "answer", "response", "output", "completion"))
 """Keys of a text that may hold the whole answer."""
+
+
+_NO_ANSWER = "(an error or a schema)"
 
 
 def _is_no_answer(value: Mapping[Any, Any]) -> bool:
@@ -298,6 +312,8 @@ def _of_mapping(value: dict[Any, Any], depth: int, name: str, group: str) -> Ite
 
 def _measures(value: dict[Any, Any]) -> bool:
     keys = _keys(value)
+    if _numbers_titles(keys):
+        return False
     return _titled(keys) is None and (rank_of(keys) is not None or score_of(keys) is not None)
 
 

@@ -166,12 +166,20 @@ def _of_entries(heard: Heard, said: Sequence[str]) -> str:
         for label, entry in zip(labels, begun, strict=True)
     ) or any(map(_SAYS["below"].search, said)):
         return "its parts have names that say no order"
-    if any(
-        len(heard.line(piece)[1]) > 1 and _SAYS["replaces"].search(each)
-        for piece, each in zip(heard.own, said, strict=True)
-    ):
+    if any(_names_another(heard.reader, piece.text) for piece in heard.own):
         return "its entries name another item too"
     return ""
+
+
+def _names_another(reader: Reader, entry: str) -> bool:
+    """Whether an entry names a second offered item in the place of the first, or as its equal."""
+    if not _SAYS["replaces"].search(entry.casefold()):
+        return False
+    mentioned = reader.mentions(entry)
+    rest = entry
+    for written, _ in mentioned:
+        rest = rest.replace(written, " ")
+    return len(mentioned) > 1 and _SAYS["replaces"].search(rest.casefold()) is not None
 
 
 def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:

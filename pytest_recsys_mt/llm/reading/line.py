@@ -48,7 +48,7 @@ _BARE_NUMBER = phrase("bare_number")
 
 _BULLET = phrase("bullet")
 
-_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
+_INLINE_NUMBER = re.compile(r"(?:^|(?<=[\s,;)\uf129]))[(#]{0,2}(\d{1,3})[.):](?=\s|\*\*|[\"“'‘])")
 
 LABEL = (
     r"(?:(?:candidate|option|item|movie|film|book|song|track|game|product|article|passage|document|doc|choice|id|number|no|nr)"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from pytest_recsys_mt.llm.reading import comments
 from pytest_recsys_mt.llm.reading.blocks import Block
@@ -20,6 +21,14 @@ _SPLIT = re.compile(
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
 _SHORT = 3  # fewer letters of a title may be another word of a sentence
 MOST_WORDS = 14  # most words of a title inside a sentence
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether a title is no part of another word, nor a hash tag."""
+    before, after = text[start - 1 : start], text[end : end + 1]
+    latin = text[start].isascii() and text[end - 1].isascii()
+    inside = latin and (before.isalnum() or after.isalnum())
+    return not inside and before not in ("#", "@")
 
 
 class Offer:
@@ -42,7 +51,6 @@ class Offer:
         self.places = {item.id: at for at, item in enumerate(request.candidates or (), first)}
         self.scope = scope
         self.named: set[str] = set()
-        self._written: tuple[re.Pattern[str] | None, dict[str, Item]] | None = None
 
     @property
     def offered(self) -> int:
@@ -93,24 +101,32 @@ class Offer:
 
     def mentions(self, text: str) -> list[tuple[str, Item]]:
         """The offered items that a text names as they were offered, each once, in its order, as they are written."""
-        if self._written is None:
-            titles = {item.title: item for item in self.candidates or () if item.title}
-            titles |= {item.label: item for item in self.candidates or ()}
-            worded = [title for title in titles if not title.isdigit() and len(title) > 1]
-            longest = sorted(worded, key=len)
-            either = "|".join(map(re.escape, reversed(longest)))
-            self._written = (
-                re.compile(rf"(?<![^\W_])(?<![#@])(?:{either})(?![^\W_])") if either else None,
-                titles,
-            )
-        pattern, titles = self._written
-        found: dict[str, tuple[str, Item]] = {}
-        for match in pattern.finditer(text) if pattern else ():
-            if len(match[0]) < _SHORT and match[0].isascii():
-                continue  # "It is hard to choose."
-            item = titles[match[0]]
-            found.setdefault(item.id, (match[0], item))
-        return [*found.values()]
+        taken = [False] * len(text)
+        found: dict[int, tuple[str, Item]] = {}
+        for title, item in self._written:
+            at = text.find(title)
+            while at >= 0:
+                end = at + len(title)
+                whole = _stands_alone(text, at, end)
+                if whole and not any(taken[at:end]):
+                    found[at] = (title, item)
+                    taken[at:end] = [True] * len(title)
+                at = text.find(title, end)
+        first = {item.id: (title, item) for _, (title, item) in sorted(found.items(), reverse=True)}
+        order = dict.fromkeys(item.id for _, (_, item) in sorted(found.items()))
+        return [first[item] for item in order]
+
+    @cached_property
+    def _written(self) -> list[tuple[str, Item]]:
+        """The titles as they are offered, the longest first; numbers and the shortest words say too little."""
+        titles = {item.title: item for item in self.candidates or ()}
+        titles |= {item.label: item for item in self.candidates or ()}
+        telling = {
+            title: item
+            for title, item in titles.items()
+            if not title.isdigit() and (len(title) >= _SHORT or not title.isascii()) and title
+        }
+        return sorted(telling.items(), key=lambda each: -len(each[0]))
 
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and those items, each once, in its order."""

@@ -127,9 +127,13 @@ class Reader(Offer):
 
     def read_mentions(self, text: str) -> bool:
         """Read an answer in sentences that name more of what is offered than was read; whether they do."""
-        mentioned = self.mentions(text)
         read = {*self.items()} & self.titles.keys()
-        if self._listed_by_mark or len(mentioned) <= max(1, len(read)) or len(read) >= self.wanted:
+        if self._listed_by_mark or len(read) >= self.wanted:
+            return False
+        if text.rstrip(" *_").endswith(("?", "？")):
+            return False  # "Would you like Heat or Casino?"
+        mentioned = self.mentions(text)
+        if len(mentioned) <= max(1, len(read)):
             return False
         self.entries, self.named = [], set()
         for written, item in mentioned:
@@ -195,8 +199,16 @@ class Reader(Offer):
             self._prose(piece.text)
         elif title:
             self.entries.append(self._unknown(piece.text, title, piece.year))
+        elif (named := self._begun_by(text)) is not None:
+            self._add(piece.text, named)
         else:
             self._prose(piece.text)
+
+    def _begun_by(self, text: str) -> Item | None:
+        """The offered item whose title a sentence in a list begins with: ``Heat: fits well.`` and more."""
+        mentioned = self.mentions(comments.unwrapped(text))
+        begins = mentioned and comments.unwrapped(text).startswith(mentioned[0][0])
+        return mentioned[0][1] if begins else None
 
     def _bare_id(self, text: str) -> str:
         """A number at the beginning of an entry, if all offered titles are numbers."""

@@ -37,6 +37,15 @@ _REFERENCE = re.compile(
 )
 """A candidate's number and its score: ``D13: 8``, ``Document 15 (score: 0.98)``, ``6: 0.985``."""
 
+_MAYBE_ROW = re.compile(r"[:=|\t,(–—\[-]")
+"""Any sign that divides a row."""
+
+_RANK_BEHIND = re.compile(
+    r"(?!\d{1,3}[.)]\s)(?:[-*•]\s)?(?P<title>.+?)\s*(?:[:：–—|(\[]|\s-)\s*(?:rank(?:ed)?|place|position|#)\s*[:#]?\s*(?P<rank>\d{1,3})[)\]]?",
+    re.IGNORECASE,
+)
+"""A title and its rank: ``Heat: rank 3``."""
+
 _REASONED = phrase("reasoned", re.IGNORECASE)
 _NUMBER_ALONE = re.compile(r"\s*(\d{1,3})[.)]?\s*$")
 
@@ -61,12 +70,14 @@ def as_tables(lines: Sequence[str]) -> list[str]:
 
 def _kind(line: str) -> str:
     """How a line is divided; lines of one table are of one kind. Empty for other lines."""
-    if line.lstrip().startswith("|") or _FRAME_RULE.match(line):
+    if not _MAYBE_ROW.search(line) or line.lstrip().startswith("|") or _FRAME_RULE.match(line):
         return ""
     if _REFERENCE.fullmatch(line.strip()):
         return "scores"
     if _REASONED.fullmatch(line.strip()):
         return "reasons"
+    if _RANK_BEHIND.fullmatch(line.strip()):
+        return "ranks"
     if fields := _fields(line):
         return f"fields {' '.join(fields)}"
     for divider in _COLUMNS:
@@ -82,6 +93,11 @@ def _table(kind: str, rows: Sequence[str]) -> list[str] | None:
     if kind == "reasons":
         found = [_REASONED.fullmatch(row.strip()) for row in rows]
         return list(_framed(["candidate"], [[each["n"]] for each in found if each]))
+    if kind == "ranks":
+        found = [_RANK_BEHIND.fullmatch(row.strip()) for row in rows]
+        return list(
+            _framed(["title", "rank"], [[each["title"], each["rank"]] for each in found if each])
+        )
     if kind.startswith("fields "):
         fields = [_fields(row) for row in rows]
         return list(_framed([*fields[0]], [[*each.values()] for each in fields]))

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.requests import Item
 
 _PRIVATE = 0xF100
-"""Where the private characters begin; they stand for the ASCII characters in their order."""
+"""Where the private characters begin; they stand for the ASCII characters in their order, ``)`` is U+F129."""
 
 _SIGN = re.compile(r"[!-@\[-`{-~–—]")
 _SIGNS = {chr(code): chr(_PRIVATE + code) for code in range(0x21, 0x7F)} | {
@@ -24,9 +25,6 @@ _SIGNS = {chr(code): chr(_PRIVATE + code) for code in range(0x21, 0x7F)} | {
 _BACK = str.maketrans({private: sign for sign, private in _SIGNS.items()})
 _PRIVATES = re.compile(f"[{chr(_PRIVATE)}-{chr(_PRIVATE + 0x81)}]")
 
-
-_WHOLE = r"(?<![^\W_]){}(?![^\W_])"
-"""Around a title with letters: none of another word."""
 
 _ENTRY = r"(?m)(?:(?<=[)、．:：位|\"'*\t] )|(?<=[)、．:：位|\"'*\t])|(?<=\d\.)|(?<=\d\. )|(?<=[-•] )|^){}(?=\s*$|\s*[|\"'*:<\t])"
 """Around a title of numbers alone: an entry, as anywhere else it may be a score, a year or a candidate's number."""
@@ -39,23 +37,21 @@ class Shelter:
         titles = {
             title for item in items for title in (item.label, item.title) if _SIGN.search(title)
         }
-        self._written = [
-            (written, _sheltered(title))
-            for title in sorted(titles, key=len, reverse=True)
-            for written in dict.fromkeys((title, *_escaped(title)))
-        ]
+        self._titles = sorted(titles, key=len, reverse=True)
 
     def close(self, text: str) -> str:
         """`text` with private characters in place of the signs in its titles."""
-        for written, sheltered in self._written:
-            if written in text:
-                lettered = any(map(str.isalpha, written))
-                around = _WHOLE if lettered else _ENTRY
-                text = re.sub(
-                    around.format(re.escape(written)),
-                    lambda _, title=sheltered: title,  # type: ignore[misc]
-                    text,
-                )
+        escapes = "\\" in text or "&" in text
+        for title in self._titles:
+            for written in (title, *(_escaped(title) if escapes else ())):
+                if written not in text:
+                    continue
+                if any(map(str.isalpha, written)):
+                    text = text.replace(
+                        written, _sheltered(title)
+                    )  # also within a word: it is put back
+                else:
+                    text = re.sub(_ENTRY.format(re.escape(written)), _sheltered(title), text)
         return text
 
     def open(self, piece: Piece) -> Piece:
@@ -71,6 +67,7 @@ class Shelter:
         )
 
 
+@lru_cache(maxsize=1 << 14)
 def _sheltered(title: str) -> str:
     return _SIGN.sub(lambda sign: _SIGNS[sign[0]], title)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pytest_recsys_mt.llm.reading import comments
 from pytest_recsys_mt.llm.reading.heard import Heard, Line
 from pytest_recsys_mt.llm.reading.line import Piece
+from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import GRADES, ORDINALS, patterns
 
@@ -57,6 +58,9 @@ def of_answer(
     """
     if not reader.items():
         return ""
+    if any(role_of(name) == "final" for name in names):  # whatever was thought before it
+        first = next((at for at, piece in enumerate(found) if piece is taken[0]), 0)
+        found = found[first:]
     heard = Heard(reader, found, taken)
     why = _of_parts(heard)
     if why or not (heard.own or heard.chains):
@@ -239,6 +243,10 @@ def _of_corrections(behind: Sequence[Line], numbers: int) -> str:
 
 
 def _of_sentences(lines: Sequence[Line]) -> str:
+    for line, named in lines:
+        asks = line.rstrip(" *_").endswith(("?", "？")) and len(_SMALL.findall(line)) > _SENTENCE
+        if len(named) > 1 and asks:  # of one, the title may end so
+            return "it asks a question"
     if any(named and _SAYS["negates"].search(line.casefold()) for line, named in lines):
         return "its sentences also name what they do not recommend"
     if any(named and _corrects(line.casefold().lstrip(), named) for line, named in lines):

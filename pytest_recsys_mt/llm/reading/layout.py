@@ -97,7 +97,9 @@ def _decoded(text: str) -> str:
 _ENTITY = re.compile(r"&(?:[a-z]{2,8}|#\d{2,5});", re.IGNORECASE)
 _LATEX_ITEM = re.compile(r"\\item(?![a-z])\s*")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{\w+\}")
-_SPEAKER = re.compile(r"\A\s*(?:assistant|response|output)\s?:\s*", re.IGNORECASE)
+_SPEAKER = re.compile(
+    r"\A\s*(?:(?:assistant|response|output)\s?:\s*|a(?:nswer)?:\s*(?=\d{1,2}[.)]\s))", re.IGNORECASE
+)
 _TURN = phrase("turn", re.IGNORECASE | re.MULTILINE)
 _ASKED = re.compile(r"\W*(?:user|human|question|q)\b", re.IGNORECASE)
 _FEWEST = 2  # entries that are a list
@@ -176,29 +178,33 @@ def _detail(piece: Piece) -> tuple[str, dict[str, Any]]:
     return ("title", {"text": value}) if key in _TITLES_OF_LINES else ("", {})
 
 
-def _lines(text: str) -> Iterator[Piece]:
+def _prepared(text: str) -> list[str]:
+    """The lines of a text, with rows of any kind as rows of a table, and letters before entries as numbers."""
     if _MEASURED_TAG.search(text):
         text = _ATTRIBUTE.sub(_as_line, _FIELD_TAG.sub(_as_line, text))
     if "<" in text:
-        text = html_rows(text)
-        text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", text)))
+        text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", html_rows(text))))
     text = _TWO_IN_A_LINE.sub("\n", text)
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     lettered = [line for line in kept if _LETTERED.match(line)]
     letters = "".join(line.lstrip()[0].upper() for line in lettered)
     if len(lettered) > 2 and ascii_uppercase.startswith(letters) and ">" not in text:
-        kept = [
-            f"{ord(line.lstrip()[0].upper()) - 64}. {line.lstrip()[2:].strip()}"
-            if line in lettered
-            else line
-            for line in kept
-        ]
-    kept = as_tables(kept)
+        kept = [_with_number(line) if line in lettered else line for line in kept]
+    return as_tables(kept)
+
+
+def _with_number(line: str) -> str:
+    """A line with the number of the letter before it: ``B) Heat`` as ``2. Heat``."""
+    entry = line.lstrip()
+    return f"{ord(entry[0].upper()) - 64}. {entry[2:].strip()}"
+
+
+def _lines(text: str) -> Iterator[Piece]:
     numbered = False
     below: int | None = None  # how far the entry is indented whose comments may follow
     table: list[list[str]] = []
     tables, comma, headed = 0, "", False
-    for line in [*kept, ""]:
+    for line in [*_prepared(text), ""]:
         stripped = line.strip()
         if line[:1] == _MARK:
             yield Piece(line[1:], "tag")
@@ -226,6 +232,8 @@ def _lines(text: str) -> Iterator[Piece]:
         if not stripped or _RULE.match(stripped):
             continue
         indent = len(line) - len(line.lstrip())
+        if not indent and _names_a_list(stripped):
+            numbered, below = False, None  # what stands below it is no comment on an entry above it
         for piece in marked(stripped):
             if piece.place == "numbered":
                 numbered = True
@@ -238,6 +246,12 @@ def _lines(text: str) -> Iterator[Piece]:
             elif numbered and piece.place in ("bulleted", "line"):
                 piece = replace(piece, place="note" if line[0] in " \t" else "line")
             yield piece
+
+
+def _names_a_list(line: str) -> bool:
+    """Whether a line is a heading that says that the answer stands below it."""
+    heading = line.startswith("#") or line.rstrip("*_ ").endswith((":", "："))
+    return heading and role_of(line.strip("#*_:： ")) in ("final", "ranking")
 
 
 def _separator(line: str) -> str:

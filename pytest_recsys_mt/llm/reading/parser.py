@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.reading import comments, doubts
 from pytest_recsys_mt.llm.reading.blocks import Block, blocks, in_order
 from pytest_recsys_mt.llm.reading.choice import Choice, Contents, choose
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
-from pytest_recsys_mt.llm.reading.line import without_chain
+from pytest_recsys_mt.llm.reading.line import Piece, without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
@@ -116,25 +116,39 @@ def read(
     if choice.chosen:
         rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
     where = choice.chosen or range(len(parts))
-    taken = [piece for at in where for piece in parts[at].pieces]
-    heard = [
+    chosen = [parts[at] for at in where]
+    taken = [piece for part in chosen for piece in part.pieces]
+    said = _pieces_that_count(parts, where, listed)
+    names = [parts[at].name for at in choice.chosen]
+    why = doubts.of_text(text) or doubts.of_answer(whole, said, taken, names)
+    if why:
+        return _unread(why, chosen, (rule,), ambiguous=True)
+    entries = tuple(whole.entries)
+    if why := _why_none_is_meant(entries, request, chosen):
+        return _unread(why, chosen)
+    if not any(entry.item for entry in entries):
+        rule = _why_nothing(entries)
+    return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
+
+
+def _pieces_that_count(
+    parts: Sequence[Block], where: Sequence[int], listed: Sequence[int]
+) -> list[Piece]:
+    """The pieces of the list and of what stands beside it, without other lists that have a name."""
+    counts = [
         part
         for at, part in enumerate(parts)
         if at in where
         or (part.role not in ASIDE and (part.pieces[0].chain or not (part.name and at in listed)))
     ]
-    said = [piece for part in heard for piece in part.pieces]
-    names = [parts[at].name for at in choice.chosen]
-    why = doubts.of_text(text) or doubts.of_answer(whole, said, taken, names)
-    if why:
-        kept_text = tuple(Entry(parts[at].text, "unparsed") for at in where)
-        return Reading(kept_text, f"{why}; {_ASK}", (rule,), True)
-    entries = tuple(whole.entries)
-    if why := _why_none_is_meant(entries, request, [parts[at] for at in where]):
-        return Reading(tuple(Entry(parts[at].text, "unparsed") for at in where), f"{why}; {_ASK}")
-    if not any(entry.item for entry in entries):
-        rule = _why_nothing(entries)
-    return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
+    return [piece for part in counts for piece in part.pieces]
+
+
+def _unread(
+    why: str, parts: Sequence[Block], left_out: tuple[str, ...] = (), *, ambiguous: bool = False
+) -> Reading:
+    texts = tuple(Entry(part.text, "unparsed") for part in parts)
+    return Reading(texts, f"{why}; {_ASK}", left_out, ambiguous)
 
 
 def _undecided(choice: Choice, unread: Sequence[Contents]) -> Reading:

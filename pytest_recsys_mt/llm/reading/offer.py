@@ -116,6 +116,11 @@ class Offer:
         order = dict.fromkeys(item.id for _, (_, item) in sorted(found.items()))
         return [first[item] for item in order]
 
+    def loses_number(self, text: str) -> bool:
+        """Whether a text holds an offered title that is a number, which `mentions` leaves out: ``1984``."""
+        numbers = [item.title for item in self.candidates or () if item.title.isdigit()]
+        return any(re.search(rf"(?<![\d(.,]){number}(?![\d).,])", text) for number in numbers)
+
     @cached_property
     def _written(self) -> list[tuple[str, Item]]:
         """The titles as they are offered, the longest first; numbers and the shortest words say too little."""

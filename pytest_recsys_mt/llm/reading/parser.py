@@ -110,7 +110,11 @@ def read(
         for at in kept:
             _read_block(whole, parts[at])
     sentences = "\n".join(piece.text for at in kept for piece in parts[at].pieces)
-    if not whole.read_mentions(sentences):
+    mentions = whole.read_mentions(sentences)
+    if mentions and whole.loses_number(sentences):
+        told = "a title that is a number stands among its words"
+        return _unread(told, [parts[at] for at in kept], ambiguous=True)
+    if not mentions:
         whole.finish(cut_off=cut_off and len(parts) - 1 in kept[-1:])
     rule = choice.rule
     if choice.chosen:

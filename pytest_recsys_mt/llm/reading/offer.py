@@ -19,6 +19,7 @@ _SPLIT = re.compile(
     r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
+_QUOTES = "\"'“”„‘’«»「」『』《》*"
 _SHORT = 3  # fewer letters of a title may be another word of a sentence
 MOST_WORDS = 14  # most words of a title inside a sentence
 
@@ -108,6 +109,8 @@ class Offer:
             while at >= 0:
                 end = at + len(title)
                 whole = _stands_alone(text, at, end)
+                if title.isdigit():
+                    whole = text[at - 1 : at] in _QUOTES and text[end : end + 1] in _QUOTES
                 if whole and not any(taken[at:end]):
                     found[at] = (title, item)
                     taken[at:end] = [True] * len(title)
@@ -117,19 +120,21 @@ class Offer:
         return [first[item] for item in order]
 
     def loses_number(self, text: str) -> bool:
-        """Whether a text holds an offered title that is a number, which `mentions` leaves out: ``1984``."""
+        """Whether a text holds an offered title that is a number without quotes, which `mentions` leaves out: ``1984``."""
         numbers = [item.title for item in self.candidates or () if item.title.isdigit()]
-        return any(re.search(rf"(?<![\d(.,]){number}(?![\d).,])", text) for number in numbers)
+        return any(
+            re.search(rf"(?<![\d(.,{_QUOTES}]){number}(?![\d).,])", text) for number in numbers
+        )
 
     @cached_property
     def _written(self) -> list[tuple[str, Item]]:
-        """The titles as they are offered, the longest first; numbers and the shortest words say too little."""
+        """The titles as they are offered, the longest first; the shortest words say too little."""
         titles = {item.title: item for item in self.candidates or ()}
         titles |= {item.label: item for item in self.candidates or ()}
         telling = {
             title: item
             for title, item in titles.items()
-            if not title.isdigit() and (len(title) >= _SHORT or not title.isascii()) and title
+            if title and (len(title) >= _SHORT or not title.isascii())
         }
         return sorted(telling.items(), key=lambda each: -len(each[0]))
 

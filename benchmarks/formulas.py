@@ -101,7 +101,7 @@ def test_agreement(recsys):
     side, changed = recsys.run(), recsys.run(scale_ratings(2, paper=True))
     values = {}
     for each in SIMILARITIES:
-        values[each] = self_agreement(side, each, 0.5, everybody=True).value
+        values[each] = self_agreement(side, each, 0.5, published=True).value
         test = paper_t_test(side, changed, similarity=each)
         values |= {f"t:{each}": test.details.get("t"), f"p:{each}": test.details.get("p")}
     keep("002", recsys, values, side, changed)

@@ -209,7 +209,7 @@ def _entries(value: Any, depth: int, name: str, group: str) -> Iterator[Piece]:
 
 
 _FAILED = frozenset(("error", "errors", "detail", "exception", "traceback", "refusal"))
-_SCHEMA = frozenset(("properties", "$defs", "$schema", "enum", "additionalproperties"))
+_SCHEMA = frozenset(("properties", "$defs", "$schema", "enum"))
 _META = frozenset(("usage", "metadata", "timings", "logprobs", "model", "object", "created"))
 """Keys beside an answer that say how it was made."""
 
@@ -226,8 +226,11 @@ _NO_ANSWER = "(an error or a schema)"
 def _is_no_answer(value: Mapping[Any, Any]) -> bool:
     """Whether data are an error of a server, or the schema that an answer was to have."""
     keys = _keys(value)
-    failed = bool(_FAILED & keys.keys()) and not any(keys.get(key) for key in _ENTRIES)
-    return failed or bool(_SCHEMA & keys.keys())
+    if "type" in keys and _SCHEMA & keys.keys():
+        return True
+    failed = any(keys.get(key) for key in _FAILED)  # "error": null says that there is none
+    lists = any(each and key not in _FAILED for key, each in keys.items() if isinstance(each, list))
+    return failed and not lists and not _is_entry(value)
 
 
 _MARKS = ("True", "False", "yes", "no", "Yes", "No")

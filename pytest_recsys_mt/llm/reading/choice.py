@@ -169,10 +169,9 @@ def _are_parts(read: Sequence[Contents], places: Sequence[int], k: int) -> bool:
 
 
 def _are_counted(labels: Sequence[str]) -> bool:
-    """Whether names differ in a number that goes up by one: ``Tier 2``, ``Tier 3``."""
-    numbers = [re.findall(r"\d+", label) for label in labels]
-    if any(len(each) != 1 for each in numbers):
-        return False
-    first, *others = (int(each[0]) for each in numbers)
-    stems = {re.sub(r"\d+", "", label).casefold() for label in labels}
-    return len(stems) == 1 and others == [first + at for at in range(1, len(labels))]
+    """Whether names begin alike and with a number that goes up by one: ``Tier 2``, ``Tier 3 (good)``."""
+    begun = [re.match(r"(\D*)(\d+)", label) for label in labels]
+    numbers = [int(each[2]) for each in begun if each]
+    stems = {each[1].casefold() for each in begun if each}
+    counted = numbers == [numbers[0] + at for at in range(len(labels))] if numbers else False
+    return len(stems) == 1 and counted

@@ -30,8 +30,9 @@ class Heard:
             if not piece.chain or id(piece) not in chosen
         }
         listed = [piece for piece in taken if piece.place in ("numbered", "bulleted", "data")]
+        marked = {*listed}
         self.own = [
-            piece for piece in taken if piece in self and (piece in listed or self.line(piece)[1])
+            piece for piece in taken if piece in self and (piece in marked or self.line(piece)[1])
         ]
         place = next((piece.place for piece in listed if self.line(piece)[1]), "")
         self.inside = {

@@ -22,9 +22,12 @@ Place = Literal["numbered", "bulleted", "data", "line", "note", "tag"]
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A part of an answer that may name one item, or several in one line, without its list marker."""
+    """A part of an answer that may name one item, or several in one line, without its list marker.
+
+    A piece is equal to itself alone: two lines with the same words are two pieces.
+    """
 
     text: str
     place: Place

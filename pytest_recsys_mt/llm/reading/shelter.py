@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pytest_recsys_mt.llm.reading.line import Piece
+from pytest_recsys_mt.llm.reading.spelling import once
 from pytest_recsys_mt.requests import Item
 
 _PRIVATE = 0xF100
@@ -30,17 +31,45 @@ _ENTRY = r"(?m)(?:(?<=[)、．:：位|\"'*\t] )|(?<=[)、．:：位|\"'*\t])|(?<
 """Around a title of numbers alone: an entry, as anywhere else it may be a score, a year or a candidate's number."""
 
 
+_NUMBER_GOES_ON = re.compile(r"(?m)^([ \t]*\d{1,3}[.)])[ \t]*\n[ \t]+(?=\S)(?![-*•]\s|\d{1,3}[.)])")
+"""A number alone, with its entry indented below it."""
+
+_CHAIN_GOES_ON = re.compile(r"(?<=\s)(>{1,2}|≻|→|->|=>)[ \t]*\n\s*")
+"""Ends a line of a chain, ``Heat > Casino >``, that goes on in the next one."""
+
+_GOES_ON = re.compile(r"[^\s]\n[ \t]*(?!\s|[-*•|#<\[{]\s|[(\[]?\d{1,3}[.):\]]\s)")
+"""A line below another that begins no entry."""
+
+
 class Shelter:
-    """The titles of `items` that hold signs, the longest first."""
+    """The titles of `items`, so that they stay whole while a text is cut."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        titles = {
-            title for item in items for title in (item.label, item.title) if _SIGN.search(title)
-        }
-        self._titles = sorted(titles, key=len, reverse=True)
+        self._offered = {title for item in items for title in (item.label, item.title) if title}
+        signed = filter(_SIGN.search, self._offered)
+        self._titles = sorted(signed, key=len, reverse=True)
+
+    def unwrapped(self, text: str) -> str:
+        """`text` with titles, and chains of them, that were broken across lines in one line."""
+        if "<" not in text:
+            text = _CHAIN_GOES_ON.sub(r"\1 ", text)
+        if not _GOES_ON.search(text):
+            return text
+        text = _NUMBER_GOES_ON.sub(r"\1 ", text)
+        for title in sorted(self._offered, key=len, reverse=True):
+            if title not in text:
+                text = _broken(title).sub(self._in_one_line, text)
+        return text
+
+    def _in_one_line(self, found: re.Match[str]) -> str:
+        parts = [part.strip() for part in found[0].split("\n")]
+        if not self._offered.isdisjoint(parts):
+            return found[0]  # one below the other: "Alien", "Nation"
+        return "".join(part if part.endswith("-") else f"{part} " for part in parts).rstrip()
 
     def close(self, text: str) -> str:
         """`text` with private characters in place of the signs in its titles."""
+        text = self.unwrapped(text)
         escapes = "\\" in text or "&" in text
         for title in self._titles:
             for written in (title, *(_escaped(title) if escapes else ())):
@@ -56,15 +85,23 @@ class Shelter:
 
     def open(self, piece: Piece) -> Piece:
         """A piece of a closed text, with the signs in their places."""
-        if not any(map(_PRIVATES.search, (piece.text, piece.whole, piece.beside, piece.name))):
+        text, whole = _opened(piece.text), _opened(piece.whole)
+        if text == piece.text and whole == piece.whole and not (piece.beside or piece.name):
             return piece
-        return replace(
-            piece,
-            text=piece.text.translate(_BACK),
-            whole=piece.whole.translate(_BACK),
-            beside=piece.beside.translate(_BACK),
-            name=piece.name.translate(_BACK),
-        )
+        beside, name = _opened(piece.beside), _opened(piece.name)
+        return replace(piece, text=text, whole=whole, beside=beside, name=name)
+
+
+@once
+def _opened(text: str) -> str:
+    return text.translate(_BACK) if _PRIVATES.search(text) else text
+
+
+@lru_cache(maxsize=1 << 12)
+def _broken(title: str) -> re.Pattern[str]:
+    """A title with a line break in place of any of its spaces, or behind a hyphen."""
+    words = (re.escape(word).replace(r"\-", r"\-(?:\n[ \t]*)?") for word in title.split())
+    return re.compile(r"(?:[ \t]+|[ \t]*\n[ \t]*)".join(words))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -72,10 +109,14 @@ def _sheltered(title: str) -> str:
     return _SIGN.sub(lambda sign: _SIGNS[sign[0]], title)
 
 
-def _escaped(title: str) -> Iterable[str]:
-    """How JSON, HTML and Markdown write a title."""
-    yield json.dumps(title)[1:-1]
-    yield json.dumps(title, ensure_ascii=False)[1:-1]
-    yield html.escape(title)
-    yield html.escape(title, quote=False)
-    yield re.sub(r"([*_#\[\]|~])", r"\\\1", title)
+@lru_cache(maxsize=1 << 14)
+def _escaped(title: str) -> frozenset[str]:
+    """How JSON, HTML and Markdown write a title, where that differs from the title."""
+    ways = (
+        json.dumps(title)[1:-1],
+        json.dumps(title, ensure_ascii=False)[1:-1],
+        html.escape(title),
+        html.escape(title, quote=False),
+        re.sub(r"([*_#\[\]|~])", r"\\\1", title),
+    )
+    return frozenset(ways) - {title}

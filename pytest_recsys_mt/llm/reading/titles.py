@@ -6,6 +6,7 @@ contradicts it: a wrong match is a wrong verdict, a missed one is a reported unk
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from pytest_recsys_mt.llm.reading.named import MIN_SCORE, YEAR_SLACK, Group, Name
 from pytest_recsys_mt.llm.reading.shelter import Shelter
@@ -56,11 +57,16 @@ class Scope:
         copies: Mapping[str, Item] | None = None,
         offered: Sequence[Item] = (),
     ) -> None:
-        self.shelter = Shelter(offered)
+        self._offered = offered
         self._groups = groups
         self._copies = copies or {}
         self._kept: dict[tuple[str, int | None], Item] = {}
         self._by_use = False  # whether what is used already decided anything
+
+    @cached_property
+    def shelter(self) -> Shelter:
+        """The titles of what is offered."""
+        return Shelter(self._offered)
 
     def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of an equal title, see `TitleIndex.find`; misspellings do not match."""

@@ -148,7 +148,12 @@ def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int 
             runs[last + 1 : at + 1] = [begun] * (at - last)
             if not step and gap in (1, -1):
                 step = gap
-        elif at and any(map(str.isalnum, marker)) and is_title(piece.whole):
+        elif (
+            at
+            and any(map(str.isalnum, marker))
+            and is_title(piece.whole)
+            and not is_title(piece.text)
+        ):
             continue  # "(500) Days of Summer"
         else:
             begun, step = at, 0

@@ -14,6 +14,7 @@ from pytest_recsys_mt.llm.reading.fields import (
     TITLE_KEYS,
     field_name,
     field_of,
+    is_of_others,
     measured,
     rank_of,
     score_of,
@@ -357,5 +358,10 @@ def _entry(value: Any, name: str, group: str) -> Piece:
         score=score_of(keys),
         name=name,
         group=group,
-        beside=" | ".join(str(each) for each in keys.values() if isinstance(each, str | bool)),
+        beside=" | ".join(
+            str(each)
+            for key, each in keys.items()
+            if isinstance(each, str | bool)
+            or (isinstance(each, int) and 0 < each <= MAX_PIECES and not is_of_others(key))
+        ),
     )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -20,7 +20,9 @@ def _numbered(groups: Sequence[str], first: int) -> dict[str, int]:
     return {word: at for at, words in enumerate(groups, first) for word in words.split()}
 
 
-_WORDS, _GRADES = _numbered(ORDINALS, 1), _numbered(GRADES, 0)
+_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = _numbered(ORDINALS, 1) | _numbered(_CARDINALS, 1)
+_GRADES = _numbered(GRADES, 0)
 _GRADE = re.compile(
     rf"(?:^|[|:(–—-])\s*({'|'.join(_GRADES)})(?:\s(?:fit|match|pick))?\s*(?=[|).]|$)"
 )
@@ -32,12 +34,16 @@ _MARKS = 4  # more different words beside titles are comments
 _FEW = 4  # fewer letters beside titles say nothing
 _ALONE = 12  # fewer characters beside a title are a mark: ``🥇``, ``Winner:``
 _RESTATED = 3  # fewest entries of the history, before others, that restate it
+_DIGIT = re.compile(r"\d")
+_RANKS = 3  # fewest numbers that are ranks without a word that says so
+_LONGEST = 3  # most digits of a rank
 _SENTENCE = 2  # most words in lower case beside a title, of what is no sentence
 _SMALL = re.compile(r"\b[\da-z]*[a-z]\b")
 _LETTERED = re.compile(r"[A-J][.)]\s")
 _NUMBERS = re.compile(
     r"(?<![\w.])#?(\d{1,3})(?:(?:,|\s*>|,?\s*(?:and|then))\s*#?(\d{1,3}))+(?![\w%])"
 )
+_LETTERS = re.compile(r"\b[A-Z](?:(?:,|\s*[>→]|,?\s(?:and|then))\s*[A-Z]\b){2,}")
 
 
 def of_text(text: str) -> str:
@@ -58,6 +64,10 @@ def of_answer(
     """
     if not reader.items():
         return ""
+    if any(piece.chain for piece in taken) and any(
+        _LETTERED.match(piece.text) for piece in found if piece.place in ("line", "note")
+    ):
+        return "its letters are its own"
     if any(role_of(name) == "final" for name in names):  # whatever was thought before it
         first = next((at for at, piece in enumerate(found) if piece is taken[0]), 0)
         found = found[first:]
@@ -74,8 +84,8 @@ def _of_parts(heard: Heard) -> str:
         return "it begins with the history"
     if any(line.strip(" *_#:：").casefold() in _GRADES for line in heard.told):
         return "its parts have names that say no order"
-    if heard.chains and any(map(_LETTERED.match, heard.told)):
-        return "its letters are its own"
+    if any(_SAYS["replaced"].search(piece.text.casefold()) for piece in heard.chains):
+        return "it corrects its list afterwards"
     if any(" = " in piece.text for piece in heard.chains):
         return "it ranks some items alike"
     return ""
@@ -125,7 +135,7 @@ def _of_list(heard: Heard, names: Sequence[str]) -> str:
     return (
         _of_entries(heard, said)
         or _of_marks(heard, behind)
-        or ("its ranks and its order contradict each other" if _ranks_differ(said) else "")
+        or _of_ranks(heard, said)
         or _of_neighbours(said, before, behind)
         or _of_places(behind)
         or (
@@ -200,6 +210,53 @@ def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:
     if any(len(named) > 1 or (named and _chooses(line)) for line, named in behind):
         return "a sentence says which of its entries are recommended"
     return ""
+
+
+def _of_ranks(heard: Heard, said: Sequence[str]) -> str:
+    """Why numbers beside the entries may be their ranks, also in a column or field of another name."""
+
+    def own() -> list[int | None]:
+        items = [heard.line(piece)[1] for piece in heard.own]
+        return [heard.reader.places.get(each[0]) if each else None for each in items]
+
+    if _ranks_differ(said, own):
+        return "its ranks and its order contradict each other"
+    digits = len(said) >= _RANKS and all(map(_DIGIT.search, said))
+    if digits and 2 * sum(bool(heard.line(piece)[1]) for piece in heard.own) > len(said):
+        rests = [_without_titles(heard.reader, piece.text) for piece in heard.own]
+        alone = [re.findall(r"\d+", each) for each in rests]
+        numbers = [_number(each[0]) if len(each) == 1 else None for each in alone]
+        if None not in numbers and _reorders(numbers, own()):
+            return "numbers behind its entries say another order"
+    if not any(piece.beside for piece in heard.own):
+        return ""
+    scores = [None if piece.score is None else abs(piece.score) for piece in heard.own]
+    known = [[piece.number for piece in heard.own], scores]
+    for column in zip(*(piece.beside.split(" | ") for piece in heard.own), strict=False):
+        cells = [cell.strip("*#. ") for cell in column]
+        if any(cell and cell.isalnum() and not cell.isdecimal() for cell in cells):
+            continue
+        numbers = [_number(cell) for cell in cells]
+        if numbers not in known and _reorders(numbers, own()):
+            return "a column of numbers says another order"
+    return ""
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST else None
+
+
+def _without_titles(reader: Reader, text: str) -> str:
+    for written, _ in reader.mentions(text):
+        text = text.replace(written, " ")
+    return _YEAR.sub("", text)
+
+
+def _reorders(numbers: Sequence[int | None], own: Sequence[int | None]) -> bool:
+    """Whether numbers are the ranks of some entries in another order, and not the candidates' numbers."""
+    said = [each for each in numbers if each is not None]
+    ranks = list(range(1, len(said) + 1))
+    return len(said) >= _RANKS and said != ranks == sorted(said) and [*numbers] != [*own]
 
 
 def _of_neighbours(said: Sequence[str], before: Sequence[str], behind: Sequence[Line]) -> str:
@@ -289,10 +346,14 @@ def _some_are_marked(rests: Sequence[str]) -> bool:
     return few and len([*groupby(marks)]) > len(counts)
 
 
-def _ranks_differ(rests: Sequence[str]) -> bool:
+def _ranks_differ(rests: Sequence[str], own: Callable[[], Sequence[int | None]]) -> bool:
+    """Whether ranks behind the entries contradict their order; `own` gives the candidates' numbers."""
     stated = [_ranks(each) for each in rests]
     ranks = stated[0] if len(stated) == 1 else [each[0] for each in stated if each]
-    return 1 < len(ranks) >= len(stated) and ranks != sorted(ranks)
+    if not 1 < len(ranks) >= len(stated) or ranks == sorted(ranks):
+        return False
+    # "(#18 on your list)", unless these could be ranks
+    return ranks != own() or sorted(ranks) == list(range(1, len(ranks) + 1))
 
 
 def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
@@ -303,6 +364,8 @@ def _says_another(line: str, named: Sequence[int | None], numbers: int) -> bool:
         return True
     found = _NUMBERS.search(line) if chooses else None
     said = [int(each) for each in re.findall(r"\d+", found[0])] if found else []
+    if chooses and (letters := _LETTERS.search(line)):
+        said = [ord(each) - 64 for each in re.findall(r"\b[A-Z]\b", letters[0])]
     return said != sorted(said) and max(said) <= numbers
 
 

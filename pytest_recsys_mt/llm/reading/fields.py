@@ -44,6 +44,12 @@ def field_of(name: str) -> Field:
     return "cost" if words & _WORDS["cost"] else "score" if words & _WORDS["score"] else ""
 
 
+@lru_cache(maxsize=4096)
+def is_of_others(name: str) -> bool:
+    """Whether a field holds what is not the answer's own, such as ``old_rank``."""
+    return not _WORDS["other"].isdisjoint(_WORD.findall(name))
+
+
 def named(names: Iterable[str], *kinds: Field) -> list[str]:
     """Those of some kinds, the one that counts first."""
 

@@ -15,6 +15,7 @@ from pytest_recsys_mt.llm.reading.fields import (
     TITLE_KEYS,
     field_name,
     field_of,
+    is_of_others,
     rank_of,
     score_of,
     with_maker,
@@ -131,6 +132,8 @@ def lines(text: str) -> Sequence[Piece]:
 
 def _detailed(found: list[Piece]) -> Sequence[Piece]:
     told = [_detail(piece) for piece in found]
+    if not any(kind == "title" for kind, _ in told):
+        told = [("", {}) if kind == "year" else (kind, said) for kind, said in told]
     kinds = [kind for kind, _ in told]
     if sum(kind not in ("", "title") for kind in kinds) < 2:
         return found
@@ -140,6 +143,8 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
     ahead = next((kind != "title" for kind in kinds if kind), False) and "title" in kinds
     first = next(at for at, piece in enumerate(found) if piece.place != "tag")
     ahead = ahead or (kinds[first] not in ("", "title") and own == "line")
+    title = kinds.index("title") if "title" in kinds else len(kinds)
+    before = {*kinds[:title]} if ahead else set()  # "rank: 1", "title: Heat", "year: 1995"
     for piece, (kind, said) in zip(found, told, strict=True):
         if kind == "title" or (not kind and "title" not in kinds and piece.place == own):
             place: Place = "data" if kind or own == "line" else piece.place
@@ -148,10 +153,12 @@ def _detailed(found: list[Piece]) -> Sequence[Piece]:
             waiting = {}
         elif not kind:
             kept.append(piece)
-        elif ahead:
+        elif kind in before:
             waiting |= said
         elif last >= 0:
             kept[last] = replace(kept[last], **said)
+        if kind == "year":
+            kept.append(piece)
     return kept
 
 
@@ -175,6 +182,8 @@ def _detail(piece: Piece) -> tuple[str, dict[str, Any]]:
         return "rank", {"number": rank}
     if (score := score_of(fields)) is not None:
         return "score", {"score": score}
+    if (year := year_of(fields)) is not None:
+        return "year", {"year": year}
     return ("title", {"text": value}) if key in _TITLES_OF_LINES else ("", {})
 
 
@@ -336,7 +345,11 @@ def _table(rows: list[list[str]], group: str, *, headed: bool) -> Iterator[Piece
                 number=rank_of(cells),
                 score=score_of(cells),
                 group=group,
-                beside=" | ".join(cell for i, cell in enumerate(row) if i != at),
+                beside=" | ".join(
+                    "" if cell.isdecimal() and i < len(header) and is_of_others(header[i]) else cell
+                    for i, cell in enumerate(row)
+                    if i != at
+                ),
             )
         else:
             yield from (Piece(cell, "data", group=group) for cell in row[:1] if cell)

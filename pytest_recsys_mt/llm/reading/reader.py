@@ -19,6 +19,8 @@ _COUNTED = re.compile(r"(?:[(\[]\d{1,4}[)\]]|\d{1,3}[.)]|\d{1,2}\s?x|buy)\s(.+)"
 """The candidate's number or a quantity before a title: ``(3) Heat``, ``1 x Milk``."""
 _ID = re.compile(r"\d+(?=\s*$|\s*[-–—:,(|*])")
 _ARROW = re.compile(r"\s(?:>|≻|→)\s")
+_DATED_BEFORE = re.compile(r"\((\d{4})\)\s((?:[\"“„«]|\*{1,3}|_{1,2})[^\"”“»*_]+[\"”“»*_]+)")
+"""A year before a title in quotes: ``(1995) "Heat"``."""
 _JOINED = 7  # most comma-separated parts of one title
 
 
@@ -115,6 +117,8 @@ class Reader(Offer):
         self._listed = self._listed or marked
         self._listed_by_mark = self._listed_by_mark or marked
         text = comments.unwrapped(piece.text)
+        if text[:1] == "(" and (dated := _DATED_BEFORE.match(text)):
+            text = f"{dated[2]} ({dated[1]}){text[dated.end() :]}"
         if piece.place == "note" and not self._heading:
             self._prose(piece.text)
         elif not any(c.isalnum() for c in text):
@@ -281,13 +285,19 @@ class Reader(Offer):
             raw = text[parts[at].start : parts[end - 1].end]
             for head in enumerations.plain_heads(raw):
                 item = self.scope.equal(head, None, used)
-                if item is not None:
+                if item is not None and not (end > at + 1 and self._is_other(raw, item)):
                     return end, item
         raw = comments.unwrapped(text[parts[at].start : parts[at].end])
         item = self.number(raw)
         if item is None and comments.unrated(raw):
             item = self._find(raw, None)
         return at + 1, item
+
+    def _is_other(self, text: str, item: Item) -> bool:
+        """Whether a number at the end of a title is no year of it, but another title: ``Creep, 1979``."""
+        last = text.rpartition(",")[2].strip()
+        other = self.equal(last) if last.isdecimal() and item.year is None else None
+        return other is not None and other.id in self.titles and last not in item.title
 
     def _part(self, part: str, item: Item | None) -> None:
         self._open = ""

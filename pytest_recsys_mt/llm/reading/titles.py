@@ -39,9 +39,11 @@ films of Wikidata none of that length has such a namesake, of shorter ones 148."
 _WHICH = re.compile(r"\((?:part|vol|volume|season|series|episode|chapter)\b", re.IGNORECASE)
 """A bracket whose absence makes another title."""
 
-_SENTENCE = re.compile(r"[\"«»“”]|\s[-–—]\s")
+_SENTENCE = re.compile(r"[\"«»“”]|\s[-–—|]\s|\((?:18|19|20)\d\d\)")
 """What a sentence has around its titles: the bracket is of the last one alone."""
 _NUMBERS = re.compile(r"\s*\d+(?:\s*[,;]\s*\d+)+\s*")
+
+_IN_BRACKETS = re.compile(r"\(((?:18|19|20)\d\d)\)")
 
 _numbers = re.compile(r"\d+").findall
 
@@ -95,6 +97,16 @@ class Scope:
             item = self._equal(normalise(title), year, used)
         return item or self._bracketed(title, year, used)
 
+    def goes_on(self, line: str, text: str) -> bool:
+        """Whether a text is the title of an offered item, or begins with one that its first line only begins."""
+        names, key, first = self._groups[0].by_name, normalise(text), normalise(line)
+        if key in names or normalise(split_year(text)[0]) in names:
+            return True
+        return first not in names and any(
+            len(name) > len(first) and name.startswith(first) and key.startswith(name)
+            for name in names
+        )
+
     def find(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of a title, which may be misspelt; see `TitleIndex.find`."""
         item = self.equal(text, year, used)
@@ -131,14 +143,17 @@ class Scope:
         base, others = split_brackets(title)
         if base == title or _WHICH.search(title, len(base)):
             return None
+        if year is None and (found_year := _IN_BRACKETS.search(title, len(base))) is not None:
+            year = int(found_year[1])  # "Heat (1995) (my favourite)"
         items = [self._equal(normalise(name), year, used) for name in (base, *others)]
         found = [item for item in items if item is not None]
         if len({item.id for item in found}) != 1:
             return None
         name = (base, *others)[items.index(found[0])]
-        foreign = is_foreign(name) != is_foreign(base) and not _SENTENCE.search(base)
+        foreign = is_foreign(name) != is_foreign(base)
         dated = year is not None and found[0].year == year
-        return found[0] if items[0] or dated or foreign else None
+        alone = (dated or foreign) and not _SENTENCE.search(base)
+        return found[0] if items[0] or alone else None
 
     def _equal(self, key: str, year: int | None, used: Collection[str]) -> Item | None:
         for slack in (0, YEAR_SLACK) if year is not None else (0,):

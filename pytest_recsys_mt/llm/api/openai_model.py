@@ -56,6 +56,7 @@ class OpenAIModel:
         reasoning_effort: How long a model thinks; None leaves it to the endpoint.
         api: None: Chat Completions, and Responses for a model or an endpoint that has nothing else.
         deterministic: Whether equal prompts always get equal answers, as from a server that answers each call alone.
+        seeded: Whether a prompt that is sent again with the same ``seed`` always gets the same answer.
         extra_body: Further fields of the request.
 
     Raises:
@@ -79,6 +80,7 @@ class OpenAIModel:
     reasoning_effort: Effort | None = None
     api: Literal["chat", "responses"] | None = None
     deterministic: bool = False
+    seeded: bool = False
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

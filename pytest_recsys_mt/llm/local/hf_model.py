@@ -93,6 +93,7 @@ class HFModel(HFTextModel[LocalNetwork]):
         self.stop_at_k = stop_at_k
         self.scores_choices = answer == "choices"
         self.deterministic = exact and temperature == 0
+        self.seeded = exact
 
     def __repr__(self) -> str:
         return f"HFModel({self.model!r}, temperature={self.temperature}, top_p={self.top_p})"

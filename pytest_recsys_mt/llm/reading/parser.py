@@ -4,7 +4,7 @@ Work grows linearly with the answer up to `layout.MAX_CHARACTERS` and `layout.MA
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,8 +19,6 @@ from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Recommendation, Request, Usage
 from pytest_recsys_mt.safety.sanitize import without_controls
 
-_MOST_LINES = 5  # of a title that is wrapped
-_WRAPPED = 100  # most characters of a line that is wrapped
 _ASK = 'ask for one list, or for "Final ranking:" before it'  # what makes an answer with several lists clear
 
 
@@ -90,7 +88,7 @@ def read(
     shelter = scope.shelter
     read = map(shelter.open, pieces(shelter.close(without_controls(text))))
     found = [part for piece in read for part in without_chain(piece, is_title)]
-    parts = blocks(_rejoined(found, scope), is_title)
+    parts = blocks(found, is_title)
 
     reader = partial(Reader, request, scope, exists, first)
     readers = [_read_alone(reader, part) for part in parts]
@@ -135,28 +133,6 @@ def read(
     if not any(entry.item for entry in entries):
         rule = _why_nothing(entries)
     return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
-
-
-def _rejoined(pieces: Sequence[Piece], scope: Scope) -> Sequence[Piece]:
-    """The pieces, with titles in one that go on in the next lines: ``1. The Lord of`` and ``the Rings``."""
-    if not any(piece.place in ("line", "note") for piece in pieces):
-        return pieces
-    kept: list[Piece] = []
-    at = 0
-    while at < len(pieces):
-        piece, length = pieces[at], 1
-        text, whole = piece.text, piece
-        if piece.place in ("numbered", "bulleted"):
-            for after in range(at + 1, min(at + _MOST_LINES, len(pieces))):
-                rest = pieces[after]
-                if rest.place not in ("line", "note") or rest.chain or len(text) > _WRAPPED:
-                    break
-                text = f"{text}{'' if text.endswith('-') else ' '}{rest.text}"
-                if len(rest.text) < _WRAPPED and scope.goes_on(piece.text, text):
-                    whole, length = replace(piece, text=text, whole=text), after + 1 - at
-        kept.append(whole)
-        at += length
-    return kept
 
 
 def _pieces_that_count(

@@ -97,16 +97,6 @@ class Scope:
             item = self._equal(normalise(title), year, used)
         return item or self._bracketed(title, year, used)
 
-    def goes_on(self, line: str, text: str) -> bool:
-        """Whether a text is the title of an offered item, or begins with one that its first line only begins."""
-        names, key, first = self._groups[0].by_name, normalise(text), normalise(line)
-        if key in names or normalise(split_year(text)[0]) in names:
-            return True
-        return first not in names and any(
-            len(name) > len(first) and name.startswith(first) and key.startswith(name)
-            for name in names
-        )
-
     def find(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of a title, which may be misspelt; see `TitleIndex.find`."""
         item = self.equal(text, year, used)

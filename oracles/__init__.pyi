@@ -74,6 +74,7 @@ from pytest_recsys_mt.oracles.statistics.same_distribution import (
     same_distribution as same_distribution,
 )
 from pytest_recsys_mt.oracles.statistics.sign_flips import *
+from pytest_recsys_mt.oracles.unmoved import unmoved as unmoved
 from pytest_recsys_mt.oracles.within_noise import within_noise as within_noise
 
 FOUND: dict[str, ModuleType]
@@ -184,6 +185,7 @@ __all__ = [
     "slots_of",
     "t_from_summary",
     "unexpectedness",
+    "unmoved",
     "within",
     "within_noise",
 ]

@@ -13,12 +13,14 @@ from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Aspect, Promised
 
 Flag = Literal[
-    "deterministic", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
+    "deterministic", "seeded", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
     "reads_images", "apart",
 ]  # fmt: skip
 """Attributes that are true or false.
 
 * ``deterministic``: equal questions always get equal answers.
+* ``seeded``: a question that is asked again with the same seed gets the same answer. The seed of a prompt is
+  `Prompt.seed`; a request has none of its own, and whoever draws takes one from `Request.user` and `Request.replicate`.
 * ``reads_text``: of a recommender: it uses a request's instruction and the edits of its prompt.
 * ``live``: of a recommender: it can be asked anything; recorded answers cannot.
 * ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced

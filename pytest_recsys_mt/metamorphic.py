@@ -23,7 +23,7 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
     requests, and asserts the verdict of an oracle::
 
         @metamorphic(scale_ratings(2), shift_ratings(1)) def test_rating_scale_is_irrelevant(source, followup):
-            assert same_ranking(source, followup, margin=0.05)
+            assert unmoved(source, followup, margin=0.05)
 
     The test fails if it makes no verdict, or a verdict that does not hold, asserted or not.
 

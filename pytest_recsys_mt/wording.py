@@ -120,6 +120,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts += _others(slices, group, state, facts)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")
+    if changed := changed_lists(facts.get("details") or {}):
+        parts.append(changed)
     if reason:
         parts.append(reason)
     if vacuous := facts.get("vacuous"):
@@ -132,6 +134,21 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     text = f"{subject} {said}"
     text += f": {'; '.join(parts)}" if parts else ""
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def changed_lists(details: Mapping[str, Any]) -> str:
+    """Such as ``13 of 40 lists changed, the most that of user u17, by 0.42``; empty if none did, if noise may have, or if
+    their share is what was judged.
+
+    Details of records are untrusted.
+    """
+    found = details.get("changed")
+    if not isinstance(found, Mapping) or not found.get("changed") or found.get("judged"):
+        return ""
+    return (
+        f"{found['changed']} of {found.get('lists')} lists changed, the most that of user {found.get('user')}, "
+        f"by {found.get('largest', 0):.2f}"
+    )
 
 
 def _seen(

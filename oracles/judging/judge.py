@@ -16,6 +16,11 @@ from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, wi
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
 
+ROUNDING = 1e-9
+"""The similarity of equal lists may differ from 1 by this much."""
+
+CHANGED_LISTS = "share of users whose list changed"
+
 OfPairs = Callable[[Pairs, Context], Effects]
 OfSample = Callable[[Sample, Context], Effects]
 """Measures the effect of each user."""
@@ -58,15 +63,18 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
         effects = with_age(with_versions(effects, pairs), pairs)
         return Seen.of(effects, pairs, pairs.source, pairs.followup, groups)
 
-    looked: list[tuple[int, Pairs]] = []
+    looked: list[tuple[int, Pairs, Seen]] = []
 
     def see(users: int) -> Seen:
-        looked.append((users, source.pair(followup, users)))
-        return seen(looked[-1][1])
+        pairs = source.pair(followup, users)
+        looked.append((users, pairs, seen(pairs)))
+        return looked[-1][-1]
 
     relation = followup.label or source.label
     verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
-    users, before = looked[-1]
+    users, before, last = looked[-1]
+    if claim.promise == "at most" and not claim.changes:
+        verdict = with_changes(verdict, last.effects, before, context)
 
     def anew() -> Anew | None:
         asked, everybody = users, source.applicable(followup)
@@ -94,6 +102,23 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
         verdict = confirmed(verdict, before.apart, context.deterministic, anew)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
+
+
+def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Context) -> Verdict:
+    """A verdict on the agreement of a deterministic recommender, with how many lists changed, and the largest change.
+
+    No noise changes its lists, so each of them is an effect of what the relation changed, also where the mean holds.
+    """
+    agreement = effects.agreement
+    if not context.deterministic or context.made_up or agreement is None or not len(agreement):
+        return verdict
+    lists, changed = len(agreement), int((agreement < 1 - ROUNDING).sum())
+    worst = int(agreement.argmin())
+    user = pairs.source[int(effects.rows[worst])].user
+    loss = 1 - float(agreement[worst])
+    details: dict[str, object] = {"lists": lists, "changed": changed, "largest": loss}
+    details |= {"user": user if changed else "", "judged": verdict.measures == CHANGED_LISTS}
+    return dataclasses.replace(verdict, details={**verdict.details, "changed": details})
 
 
 def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:

@@ -23,6 +23,7 @@ class RecommenderSubject(Subject):
         super().__init__(name)
         self._patience = Patience(timeout)
         self.deterministic = abilities.declares(recommender, "deterministic")
+        self.seeded = abilities.declares(recommender, "seeded")
         self.reads_text = abilities.declares(recommender, "reads_text")
         self.promises = abilities.promises_of(recommender)
         self.live = abilities.declares(recommender, "live")

@@ -12,7 +12,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommendation, Request
 
 DECLARED = (
-    "deterministic", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
+    "deterministic", "seeded", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
     "takes_json",
 )  # fmt: skip
 """What a subject says of itself, and another one around it with it."""
@@ -27,6 +27,7 @@ class Subject:
     Attributes:
         name: Its name in reports and in the record.
         deterministic: Whether it declares that it always gives the same answer.
+        seeded: Whether it declares that the same seed gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is fitted.
         promises: What it promises beside what all do; see `requests.Promised`.
@@ -44,6 +45,7 @@ class Subject:
     """
 
     deterministic = False
+    seeded = False
     reads_text = False
     ignores: frozenset[Aspect] = frozenset()
     promises: frozenset[Promised] = frozenset()

@@ -40,6 +40,7 @@ class TextSubject(Subject):
         self._patience = Patience(timeout)
         self.deterministic = recommender.deterministic
         self.model = model = recommender.model
+        self.seeded = abilities.declares(model, "seeded")
         self.promises = abilities.promises_of(model)
         self.streams = abilities.method_of(model, "also") is not None
         # A model of one's own may take a schema too, but has no such parameter.

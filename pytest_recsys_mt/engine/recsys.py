@@ -65,6 +65,11 @@ class Recsys:
         return self.runner.subject.deterministic
 
     @property
+    def seeded(self) -> bool:
+        """Whether the recommender declares that the same seed gives the same answer."""
+        return self.runner.subject.seeded
+
+    @property
     def reads_text(self) -> bool:
         """Whether instructions and prompt edits reach the recommender."""
         return self.runner.subject.reads_text

@@ -45,12 +45,7 @@ def unmoved(relation: str, test: str) -> Cure:
 
     A mean that may lose 0.05 hides a recommender that reads ratings a little, and wrongly.
     """
-    body = (
-        'assert same_ranking(source, followup, similarity="rbo", margin=0.05)\n'
-        "if source.context.deterministic:  # any other list is then a change\n"
-        '    assert low_churn(source, followup, "rbo", beyond=0.001, margin=0.05)'
-    )
-    return _test("low_churn", relation, test, "low_churn, same_ranking", body, relation)
+    return under(relation, test, "unmoved", 'similarity="rbo", margin=0.05')
 
 
 def steady(relation: str, test: str, most: str, otherwise: str, arguments: str) -> Cure:

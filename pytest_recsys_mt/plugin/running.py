@@ -86,6 +86,11 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and isinstance(raised, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    if call.excinfo is not None and isinstance(raised, AssertionError) and call.when == "call":
+        from pytest_recsys_mt.report.short_failures import short_traceback
+
+        verdicts = state.running_test_of(item).verdicts if state.RUNNING_TEST in item.stash else ()
+        report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
     if state.RUNNING_TEST in item.stash or collection.asks(item):
@@ -99,12 +104,22 @@ def pytest_runtest_makereport(
         from pytest_recsys_mt.plugin.shrinking import explain
         from pytest_recsys_mt.report.other_reporters import tell
         from pytest_recsys_mt.report.sections import attach
+        from pytest_recsys_mt.report.short_failures import SHOWN
 
         settings, run = item.config.stash[state.SETTINGS], item.config.stash.get(state.RUN, None)
         running = state.running_test_of(item)
         report.duration += running.beforehand - running.ahead
         again = partial(command, item, settings)
-        attach(report, item, running, settings, run, again, partial(explain, running, settings))
+        attach(
+            report,
+            item,
+            running,
+            settings,
+            run,
+            again,
+            partial(explain, running, settings),
+            item.config.stash.setdefault(SHOWN, {}),
+        )
         tell(report, item.config, running.verdicts)
         report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
     return report

@@ -25,6 +25,7 @@ class Random(ScoringRecommender):
 
     key: ClassVar[str] = "random"
     deterministic: ClassVar[bool] = False
+    seeded: ClassVar[bool] = True
 
     def learn(self, dataset: Dataset, seed: int) -> None:
         self._seed = seed

@@ -117,6 +117,11 @@ class HTTPRecommender:
         return self.about.deterministic if self._declared is None else self._declared
 
     @property
+    def seeded(self) -> bool:
+        """Whether the server declares that the same replicate of a request always gets the same answer."""
+        return self.about.seeded
+
+    @property
     def ignores(self) -> tuple[str, ...]:
         """The parts of a request that the server declares not to read."""
         return self.about.ignores

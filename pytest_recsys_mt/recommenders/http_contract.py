@@ -53,6 +53,7 @@ class About:
 
     version: str | None = None  # it changes with every change that may change an answer
     deterministic: bool = False
+    seeded: bool = False  # whether the same replicate of a request always gets the same answer
     max_batch: int | None = None  # most requests that it accepts at a time
     ignores: tuple[str, ...] = ()  # the parts of a request that it does not read
     promises: tuple[str, ...] = ()  # of the history: ``ratings``, ``recency``
@@ -93,10 +94,11 @@ def read_about(body: bytes) -> About:
     """The server's description of itself."""
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
-    most = said.get("max_batch")
+    seeded, most = said.get("seeded", False), said.get("max_batch")
     rules = [
         ("version", version is None or _is_version(version), "a text, not empty"),
         ("deterministic", isinstance(deterministic, bool), "true or false"),
+        ("seeded", isinstance(seeded, bool), "true or false"),
         ("max_batch", most is None or (type(most) is int and most >= 1), "a whole number from 1"),
     ]
     words = {name: said.get(name, []) for name in _WORDS}
@@ -107,7 +109,11 @@ def read_about(body: bytes) -> About:
         if not fits:
             raise ContractError(f"{name} is {_short(said[name])}; the contract wants {allowed}")
     return About(
-        version and redact(version), deterministic, most, **{k: tuple(v) for k, v in words.items()}
+        version and redact(version),
+        deterministic,
+        seeded,
+        most,
+        **{k: tuple(v) for k, v in words.items()},
     )
 
 

@@ -18,7 +18,7 @@ LABEL = 12
 """Columns of the name of a part."""
 
 MOST_LINES = 40
-"""Further users are shown while all is not longer; the first is shown in any case."""
+"""Further users are shown while all is not longer; the first is shown if there is no smallest example."""
 
 MOST_CHANGES = 3
 """Changes shown of each part of a request."""
@@ -42,7 +42,7 @@ def evidence(row: Row, where: str = "") -> list[str]:
     seen = is_about_seen(row)
     lines = [] if shrunk is None else ["", *_smallest(shrunk, alone, seen=seen)]
     left = len(users)
-    for example in users:
+    for example in () if shrunk is not None else users:
         block = list(_user(example, alone, seen=seen))
         if lines and len(lines) + len(block) > MOST_LINES:
             break
@@ -118,13 +118,19 @@ def _rows(mark: str, text: str) -> list[str]:
     return [f"{mark} {first}".rstrip(), *(f"  {line.strip()}" for line in others)]
 
 
-def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator[str]:
-    source, followup, whole = shrunk["source"], shrunk["followup"], shrunk["whole"]
+def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
+    """Whose smallest example it is, and what is left of the request, in a line."""
+    source, whole = shrunk["source"], shrunk["whole"]
     what = f"{called(source)} of the history" if source.get("thing") else "history items"
     size = f"{len(source['history'])} of {whole['history']} {what}"
     if whole["candidates"] is not None and source["candidates"] is not None:
         size += f", {len(source['candidates'])} of {whole['candidates']} candidates"
-    yield f"smallest example: user {one_line(shrunk['user'])}, {size}"
+    return f"smallest example: user {one_line(shrunk['user'])}, {size}"
+
+
+def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator[str]:
+    source, followup = shrunk["source"], shrunk["followup"]
+    yield size_of_smallest(shrunk)
     calls = "1 call" if shrunk["calls"] == 1 else f"{shrunk['calls']} calls"
     yield f"({shrunk['ended']}; {calls}; effect {shrunk['effect']:.4f})"
     parts: dict[str, Sequence[Line]] = {

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
-from pytest_recsys_mt.gate.states import STATES, grouped, measured, state_of, vacuous_of
+from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, measured, state_of, vacuous_of
+from pytest_recsys_mt.report.short_failures import smallest_of
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED
@@ -26,6 +28,7 @@ class Unsettled:
     row: Row
     place: tuple[str, ...]
     sentence: str
+    together: bool = False  # whether it stands for several rows with a place
 
     def where(self, several: bool) -> str:
         """Its suite, its place, and its recommender if there are `several`."""
@@ -37,8 +40,11 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""
     found = []
     for state in ORDER:
-        for own in grouped([row for row in rows if state_of(row) == state], _alike).values():
-            if len(own) >= MANY and measured(own[0]).value is None:
+        here = [row for row in rows if state_of(row) == state]
+        for own in grouped(here, _alike).values():
+            if len(own) > 1 and smallest_of(own[0]):
+                found.append(_seen_again(own))
+            elif len(own) >= MANY and measured(own[0]).value is None:
                 names = ", ".join(dict.fromkeys(distinct_names(own)))
                 verb = "got no verdict" if state == "error" else f"are {state}"
                 text = f"{len(own)} promises {verb}: {own[0]['reason']}. They are {names}."
@@ -48,7 +54,24 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     return found
 
 
+def _seen_again(rows: Sequence[Row]) -> Unsettled:
+    """Rows that are violated on one smallest example: one failure, seen several times."""
+    user = (rows[0]["shrunk"] or {}).get("user", "")
+    told = "; ".join(
+        f"{name_of_row(row)} {measured(row).value:.3f}, limit {measured(row).limit:g}"
+        for row in rows
+    )
+    text = (
+        f"{len(rows)} promises are {rows[0]['status']} with one smallest example, that of user {user}: "
+        f"one failure, seen {len(rows)} times. {told}."
+    )
+    places = dict.fromkeys(test_of_row(row) for row in rows)
+    return Unsettled(rows[0], (", ".join(places), rows[0]["oracle"]), one_line(text), together=True)
+
+
 def _alike(row: Row) -> tuple[str, ...]:
+    if row["status"] == "violated" and (small := smallest_of(row)):
+        return row["suite"], row["model"], row["oracle"], small
     alone = [row["nodeid"], row["oracle"]] if measured(row).value is not None else []
     return row["suite"], row["model"], row["reason"], *alone
 
@@ -88,6 +111,23 @@ def without_number(rows: Iterable[Row], several: bool = False) -> str:
             name = f"{name_of_row(row)} of {row['model']}" if several else name_of_row(row)
             found.append(f"{name} ({told} of {account.get('asked', 0)})")
     return one_line(f"users without a number: {'; '.join(dict.fromkeys(found))}") if found else ""
+
+
+def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
+    """The verdicts on deterministic recommenders that hold although lists changed, with how many; or empty."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        changed = detail_of(row, "changed")
+        if row["status"] == "holds" and isinstance(changed, dict) and changed.get("changed"):
+            name = f"{name_of_row(row)} of {row['model']}" if several else name_of_row(row)
+            before = found.get(name)
+            if before is None or changed.get("lists", 0) > before.get("lists", 0):
+                found[name] = changed  # of several oracles on one relation that with most lists
+    told = "; ".join(
+        f"{name} ({each['changed']} of {each.get('lists')}, by at most {each.get('largest', 0):.2f})"
+        for name, each in found.items()
+    )
+    return one_line(f"lists that changed where the promise holds: {told}") if found else ""
 
 
 def claims(rows: Iterable[Row], alpha: float) -> str:
@@ -141,6 +181,23 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
             told_more = f"; about {fits:,} a side would do (--recsys-replicates={fits})"
         told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
     return told
+
+
+SHOWN_REASONS = 4
+"""So many reasons why tests do not apply are shown one by one; if there are more, `-v` shows the others."""
+
+
+def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:
+    """The first of the reasons of `inapplicable`, which name most tests, and how many there are beside them."""
+    if len(reasons) <= SHOWN_REASONS + 1:
+        return [*reasons]
+    counts = Counter(row["reason"] for row in rows if row["status"] == "not-applicable")
+    left = sum(sorted(counts.values(), reverse=True)[SHOWN_REASONS:])
+    more = len(reasons) - SHOWN_REASONS
+    return [
+        *reasons[:SHOWN_REASONS],
+        f"{left} not applicable for {more} other reasons: -v lists them",
+    ]
 
 
 def sentence(row: Row) -> str:

@@ -18,9 +18,9 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
-from pytest_recsys_mt.report.evidence import evidence
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import row_of
+from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_file
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -39,11 +39,12 @@ def attach(
     run: Run | None,
     reproduce: Callable[[bool, int], str],
     explain: Callable[[Failure], None],
+    shown: Shown,
 ) -> None:
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
     The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
-    so they hold only plain data. The arguments of `reproduce` say whether all answers are on disk, and
+    so they hold only plain data. `shown` is what this process has printed so far. The arguments of `reproduce` say whether all answers are on disk, and
     how many calls to spend on smallest examples.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
@@ -100,20 +101,22 @@ def attach(
             report.recsys_mt["raised"] = [failure.told() for failure in failures]
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
         whole = str(settings.html or settings.json or "")
-        report.sections += _evidence_of(running, rows, smaller, whole)
+        report.sections += _evidence_of(running, rows, smaller, whole, shown)
 
 
 def _evidence_of(
-    running: RunningTest, rows: Sequence[Row], smaller: str, whole: str
+    running: RunningTest, rows: Sequence[Row], smaller: str, whole: str, shown: Shown
 ) -> Iterator[tuple[str, str]]:
     wanting = any(row["status"] != row["expected"] for row in rows)
     for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
         if wanting and row["status"] == row["expected"]:
             continue  # the test failed for another verdict
-        lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers, *evidence(row, whole)]
+        first = is_first_of_its_file(row, shown)
+        told = evidence_once(row, whole, shown)
+        lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers, *told]
         if row["reproduce"]:
             lines += ["", "to run this test again:", row["reproduce"]]
-        if smaller and number in running.to_shrink:
+        if smaller and number in running.to_shrink and first:
             more = f"to look for the smallest example, with at most {SHRINK} more calls:"
             lines += [more, smaller]
         name = one_line(verdict.relation or verdict.oracle)

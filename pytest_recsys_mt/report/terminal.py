@@ -13,9 +13,11 @@ from pytest_recsys_mt.report.compared import say, tell_comparison
 from pytest_recsys_mt.report.folding import (
     Unsettled,
     claims,
+    few_of,
     inapplicable,
     unsettled,
     vacuous,
+    with_changed_lists,
     without_number,
 )
 from pytest_recsys_mt.report.glossary import measure_of
@@ -61,15 +63,19 @@ def summarise(reporter: Any, record: Record) -> None:
     elif len(kept) <= FEW:
         _tables(reporter, kept, models, ())
     _counts(reporter, rows, several)
-    for line in (*vacuous(rows), *inapplicable(rows)):
+    reasons = inapplicable(rows)
+    if reporter.verbosity <= 0:
+        reasons = few_of(reasons, rows)
+    for line in (*vacuous(rows), *reasons):
         _write(reporter, line)
     for row in kept:
         if row["attempts"] > 1:
             _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
         if NOT_FINITE in row["details"]:
             _write(reporter, f"{name_of_row(row)}: {row['reason']}")
-    if told := without_number(kept, several):
-        say(reporter, told)
+    for told in (with_changed_lists(kept, several), without_number(kept, several)):
+        if told:
+            say(reporter, told)
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     say(reporter, _spent(calls) + ahead)
@@ -122,7 +128,9 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     for line in (first.removeprefix(word), *others):
         reporter.write_line(line)
     about = ""
-    if entry.place and row["relation"]:
+    if entry.together:
+        about = ""
+    elif entry.place and row["relation"]:
         about = f"promise: {one_line(row.get('promise', ''))}"
     elif entry.place and (measure := measure_of(row)) is not None:
         about = f"{measure.name}: {measure.title}"

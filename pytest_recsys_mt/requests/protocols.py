@@ -30,7 +30,8 @@ Promised = Literal["ratings", "recency", "scale"]
 class Recommender(Protocol):
     """Anything that answers requests, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``deterministic: bool`` (False), ``fingerprint: str`` (part of the cache key; without it
+    Optional attributes: ``deterministic: bool`` (False), ``seeded: bool`` (False; True if a request that is asked again
+    with the same `Request.replicate` gets the same answer), ``fingerprint: str`` (part of the cache key; without it
     answers are stored for one run only), ``fit(dataset, seed)`` (called once before the first request), ``reads_text:
     bool`` (False; True if it uses `instruction` and `edits`), ``ignores: Collection[Aspect]`` (empty; the parts of a
     request that it does not read). ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
@@ -47,7 +48,8 @@ class Recommender(Protocol):
 class TextModel(Protocol):
     """Anything that completes prompts, a batch at a time, in the order of the batch.
 
-    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``scores_choices: bool`` (False; True
+    Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``seeded: bool`` (False; True if a prompt
+    that is asked again with the same `Prompt.seed` gets the same completion); ``scores_choices: bool`` (False; True
     if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees `Message.images`); ``lists_as_json:
     bool`` (False; True if recommendations are to be asked of it as JSON).
     """

@@ -165,14 +165,20 @@ def _own_requirements() -> list[str]:
 
 
 def _first_test(spec: str, reads_text: bool) -> str:
-    relation, call, name, promise, margin = (
-        ("paraphrase_task", "paraphrase_task", "wording_is_irrelevant", "The same task in other words gives the same list.", "0.15")
+    oracle, relation, call, name, promise, margin = (
+        ("same_ranking", "paraphrase_task", "paraphrase_task", "wording_is_irrelevant", "The same task in other words gives the same list.", "0.15")
         if reads_text
-        else ("scale_ratings", "scale_ratings(2)", "rating_scale_is_irrelevant", "Stars from 2 to 10 say the same as stars from 1 to 5.", "0.05")
+        else ("unmoved", "scale_ratings", "scale_ratings(2)", "rating_scale_is_irrelevant", "Stars from 2 to 10 say the same as stars from 1 to 5.", "0.05")
     )  # fmt: skip
     model = spec.replace("\\", "/").replace('"', "'")
     return template("test").format(
-        model=model, relation=relation, call=call, name=name, promise=promise, margin=margin
+        model=model,
+        oracle=oracle,
+        relation=relation,
+        call=call,
+        name=name,
+        promise=promise,
+        margin=margin,
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt import NotApplicable, metamorphic, thresholds
 from pytest_recsys_mt.oracles import (
     complete_list,
     never_differs,
@@ -31,8 +31,12 @@ def test_complete_list(recsys):
 
 
 @metamorphic(same_seed_same_answer)
-def test_the_same_seed_gives_the_same_answer(source, followup):
+def test_the_same_seed_gives_the_same_answer(source, followup, recsys):
     if source.context.deterministic:
         assert never_differs(source, followup)
-    else:
+    elif recsys.seeded:
         assert same_answer(source, followup, margin=MARGIN["repeat"])
+    else:
+        raise NotApplicable(
+            f"{recsys.model} does not promise the same answer for the same seed (seeded = True says so)"
+        )

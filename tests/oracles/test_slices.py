@@ -270,7 +270,7 @@ def test_aggregates_cannot_be_sliced_and_say_why() -> None:
 SLICED = {
     "at_least", "at_most", "complete_list", "decreases", "different_ranking", "few_unchanged", "increases", "low_churn", "monotone",
     "no_repeats", "not_increased", "not_lifted", "not_promoted", "not_worse", "only_candidates", "same_answer",
-    "same_hits", "same_order", "same_ranking", "same_score", "same_set", "self_agreement", "within", "within_noise",
+    "same_hits", "same_order", "same_ranking", "same_score", "same_set", "self_agreement", "unmoved", "within", "within_noise",
 }  # fmt: skip
 
 

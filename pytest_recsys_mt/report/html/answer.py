@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import vacuous_of
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.judged import is_quick
@@ -21,6 +22,9 @@ BROKEN = {
     "unclear": ("change is inconclusive", "changes are inconclusive"),
 }
 """What stands in the way of a release, for one and for several."""
+
+NAMED = 3
+"""Most names of one kind in the answer."""
 
 PASSED_OVER = {
     "known": ("violation is known", "violations are known"),
@@ -65,11 +69,19 @@ def answer_of(document: Document, cards: Sequence[Card]) -> Answer:
     counts["failed"] = len(shown - {card.row["nodeid"] for card in broken})
     for kind in ("vacuous", "regressed", "suspicious"):
         counts[kind] = sum(each.startswith(f"{kind}: ") for each in reasons)
-    counts["unclear"] = sum(
-        each.startswith("unclear change: ") and each.partition(": ")[2] not in shown
+    unclear = [
+        each.partition(": ")[2]
         for each in reasons
-    )
-    told = _counted(counts, BROKEN)
+        if each.startswith("unclear change: ") and each.partition(": ")[2] not in shown
+    ]
+    counts["unclear"] = len(unclear)
+    names = {
+        "inconclusive": [
+            name_of_row(card.row) for card in broken if card.state.key == "inconclusive"
+        ],
+        "unclear": [name_of_row(card.row) for card in cards if card.row["nodeid"] in unclear],
+    }
+    told = _counted(counts, BROKEN, names)
     if not cards:
         told = ["nothing was tested"]
     elif not told:
@@ -100,8 +112,19 @@ def _passed(gating: Sequence[Card], ungated: int) -> str:
     return _listed([first, *others])
 
 
-def _counted(counts: Counter[str], words: Mapping[str, tuple[str, str]]) -> list[str]:
-    return [f"{counts[key]} {_worded(words[key], counts[key])}" for key in words if counts[key]]
+def _counted(
+    counts: Counter[str],
+    words: Mapping[str, tuple[str, str]],
+    names: Mapping[str, Sequence[str]] | None = None,
+) -> list[str]:
+    """How many there are of each kind, with the first `NAMED` of its names."""
+    found = []
+    for key in filter(counts.__getitem__, words):
+        text = f"{counts[key]} {_worded(words[key], counts[key])}"
+        named = list(dict.fromkeys((names or {}).get(key, ())))
+        more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
+        found.append(f"{text} ({', '.join([*named[:NAMED], *more])})" if named else text)
+    return found
 
 
 def _worded(forms: tuple[str, str], count: int) -> str:

@@ -1,0 +1,80 @@
+"""Keeps the output of several failures short: one example in full for each file, the others in a line.
+
+Three relations that fail for one cause would otherwise print three times the same.
+"""
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.report.evidence import evidence, size_of_smallest
+from pytest_recsys_mt.safety.sanitize import one_line
+from pytest_recsys_mt.verdict import Verdict
+
+Shown = MutableMapping[tuple[str, str], str]
+"""What this process has printed: by file, and by smallest example within it, the name of the relation."""
+
+SHOWN: pytest.StashKey[Shown] = pytest.StashKey()
+
+
+def short_traceback(
+    excinfo: pytest.ExceptionInfo[BaseException], item: pytest.Item, verdicts: Sequence[Verdict]
+) -> Any:
+    """The assertion of a verdict that failed, in three lines; None for any other failure.
+
+    The sentence of the verdict stands below it, so the values that pytest shows would say it twice more. Who asks for
+    another style of traceback (``--tb``) gets all of it.
+    """
+    message = str(excinfo.value)
+    failed = next((each for each in verdicts if message.startswith(f"assert {each!r}")), None)
+    if failed is None or item.config.getoption("tbstyle", "auto") != "auto":
+        return None
+    found: Any = excinfo.getrepr(
+        style="short", chain=False, tbfilter=lambda info: info.traceback.cut(path=item.path)
+    )
+    told = f"{one_line(failed.relation or failed.oracle)} is {failed.status}"
+    for entry in found.reprtraceback.reprentries:
+        code = [line for line in entry.lines if not line.startswith("E")]
+        entry.lines = [*code, f"E   assert {told}"]
+    found.reprcrash.message = f"assert {told}"
+    return found
+
+
+def smallest_of(row: Row) -> str:
+    """What distinguishes a smallest example; empty if a row has none."""
+    shrunk = row.get("shrunk")
+    if shrunk is None:
+        return ""
+    source: Mapping[str, Any] = shrunk["source"]
+    history = [(each["title"], each["rating"]) for each in source["history"]]
+    offered = None if source["candidates"] is None else [x["title"] for x in source["candidates"]]
+    return repr((shrunk["user"], history, offered, source["k"]))
+
+
+def is_first_of_its_file(row: Row, shown: Shown) -> bool:
+    """Whether nothing of the file of a row's test was printed yet."""
+    file = row["nodeid"].partition("::")[0]
+    return not any(each == file for each, _ in shown)
+
+
+def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
+    """The evidence of a row in full if it is the first of its file, else a line that says where more is."""
+    file, name = row["nodeid"].partition("::")[0], row["relation"] or row["oracle"]
+    small = smallest_of(row)
+    twin = shown.get((file, small)) if small else None
+    first = is_first_of_its_file(row, shown)
+    shown.setdefault((file, small), name)
+    if first:
+        return evidence(row, where)
+    if twin is not None:
+        return ["", f"smallest example: that of {one_line(twin)} above"]
+    shrunk = row.get("shrunk")
+    if shrunk is None:
+        told = f"{len(row['examples'])} users" if row["examples"] else "nothing"
+        return [
+            "",
+            f"to see {told} in full: the command below, or {where or '--recsys-html=report.html'}",
+        ]
+    return ["", size_of_smallest(shrunk), "(in full: the command below)"]

@@ -29,6 +29,7 @@ from scipy.sparse import csr_array, csr_matrix, diags_array, vstack
 from benchmarks import tables
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import IALS, ItemKNN, UserKNN
+from pytest_recsys_mt.recommenders.ranking import Sparse
 from pytest_recsys_mt.requests import Item, Request, Scale
 
 NEIGHBOURS = 30
@@ -64,7 +65,7 @@ def seconds(work: Callable[..., Any], *arguments: object, **options: object) -> 
     return time.process_time() - start, result
 
 
-def loop_fit(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
+def loop_fit(matrix: Sparse) -> Sparse:
     """Item neighbours as one writes them first: one product, then a loop over its rows."""
     lengths = np.sqrt(matrix.power(2).sum(axis=0))
     scaled = matrix @ diags_array(1 / np.maximum(lengths, 1e-12)).tocsr()
@@ -78,9 +79,7 @@ def loop_fit(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
     return vstack(rows, format="csr")
 
 
-def loop_answer(
-    matrix: csr_array[np.float64], similarity: csr_array[np.float64]
-) -> list[np.ndarray]:
+def loop_answer(matrix: Sparse, similarity: Sparse) -> list[np.ndarray]:
     answers = []
     for row in range(matrix.shape[0]):
         history = matrix[[row]]

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import NotApplicable, RecommenderError
-from pytest_recsys_mt.recommenders.ranking import Floats
+from pytest_recsys_mt.recommenders.ranking import Floats, Sparse
 from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender, weigh
 from pytest_recsys_mt.requests import Aspect, Promised, Recommendation, Request
 
@@ -73,7 +73,7 @@ class Adapter(ScoringRecommender):
                 found[rating.item.id] = value + before * self.counts
         return found
 
-    def profiles(self, requests: Sequence[Request]) -> csr_array[np.float64]:
+    def profiles(self, requests: Sequence[Request]) -> Sparse:
         """Weights of the requests' histories: requests in rows, items in the columns of the catalogue.
 
         They are the weights of `Catalogue.interactions`, from `LEAST_WEIGHT` for the lowest rating to 1.

@@ -36,6 +36,7 @@ TESTS = (
     "tests/models/test_openai_endpoint.py",
     "tests/oracles/test_similarities.py",
     "tests/plugin/test_metamorphic.py",
+    "tests/recommenders/test_cosines.py",
     "tests/relations/test_ratings.py",
 )
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?)")

@@ -100,8 +100,13 @@ def load(
             return load_mini()
         form = _format(folder)
         if form is None:
+            remedy = (
+                f"put those of {BY_HAND[source]} into it"
+                if source in BY_HAND
+                else "delete that folder, and it is downloaded anew"
+            )
             raise DataError(
-                f"folder {str(folder)!r} holds none of the files of {source!r}; delete it"
+                f"folder {str(folder)!r} holds none of the files of {source!r}; {remedy}"
             )
         return made(source, form.read(folder, told), repeats, told)
     path, given = place(source)

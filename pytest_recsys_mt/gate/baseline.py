@@ -11,7 +11,7 @@ from typing import Any, cast
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of
+from pytest_recsys_mt.safety.files import MOST_DATA, RECORD, RUNS, content_of
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import typed
@@ -60,7 +60,7 @@ def document_in(path: Path) -> dict[str, Any]:
     Raises:
         PolicyError: If the file cannot be read or is not a record.
     """
-    kept = f"remove the folder of this kept run, {str(path.parent)!r}" * (path.suffix == ".gz")
+    kept = _remedy_of_packed(path)
     try:
         found = decoded(path)
     except OSError as error:
@@ -100,6 +100,20 @@ def record_in(path: Path) -> Document:
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
         )
     return cast("Document", found)
+
+
+def _remedy_of_packed(path: Path) -> str:
+    """What to do about a packed record that cannot be read; empty for any other file.
+
+    Only a kept run has a folder of its own. Any other file may lie in the folder of a project.
+    """
+    if path.suffix != ".gz":
+        return ""
+    folder = path.absolute().parent
+    is_kept = path.name == RECORD and folder.name.isdecimal()
+    if is_kept and folder.parent.parts[-len(RUNS.parts) :] == RUNS.parts:
+        return f"remove the folder of this kept run, {str(folder)!r}"
+    return f"name another record, or remove the file {str(path)!r}"
 
 
 def decoded(path: Path) -> Any:

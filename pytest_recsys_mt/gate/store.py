@@ -25,7 +25,7 @@ from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.states import grouped, state_of_test
-from pytest_recsys_mt.safety.files import RUNS, content_of, written_whole
+from pytest_recsys_mt.safety.files import RECORD, RUNS, content_of, written_whole
 from pytest_recsys_mt.safety.sanitize import one_line
 
 MOST = 1000
@@ -162,9 +162,7 @@ class Store:
         }
         made = Path(tempfile.mkdtemp(dir=self.folder, prefix=".new-"))
         try:
-            with gzip.open(
-                made / "record.json.gz", "wt", encoding="utf-8", compresslevel=6
-            ) as stream:
+            with gzip.open(made / RECORD, "wt", encoding="utf-8", compresslevel=6) as stream:
                 stream.writelines(lines)
             (made / "head.json").write_text(json.dumps(head), encoding="utf-8")
             with FileLock(self.folder / "lock", timeout=PATIENCE):
@@ -246,7 +244,7 @@ class Store:
             and isinstance(head.get("models"), list)
             and isinstance(head.get("tests"), dict)
         )
-        return Kept(number, folder / "record.json.gz", head if sound else {}, number in accepted)
+        return Kept(number, folder / RECORD, head if sound else {}, number in accepted)
 
     def _marked(self) -> set[int]:
         with suppress(PolicyError):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,9 @@ from pytest_recsys_mt.requests import Item
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+# A text, because only types of SciPy from 1.16 on can be indexed when a program runs.
+Counts: TypeAlias = "csr_array[np.int32]"
 
 SEPARATOR = "; "
 """Separator of the items of a history that is one option, as in the paper's prompts."""
@@ -75,12 +78,12 @@ class Histories:
         return float(np.log(self.popularity[self.popularity > 0]).mean())
 
     @cached_property
-    def by_user(self) -> csr_array[np.int32]:
+    def by_user(self) -> Counts:
         """A one for each interaction, users in rows, columns sorted."""
         # Indices of 32 bits halve the memory that products move.
         index: Any = np.int32 if len(self.columns) < 2**31 else np.int64
         ones = np.ones(len(self.columns), dtype=np.int32)
-        matrix: csr_array[np.int32] = csr_array(
+        matrix: Counts = csr_array(
             (ones, self.columns.astype(index), self.starts.astype(index)),
             shape=(self.users, len(self.items)),
         )

@@ -6,10 +6,9 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from pytest_recsys_mt.lrworld.generator_settings import Settings
-from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints, Mask
+from pytest_recsys_mt.lrworld.histories import Counts, Floats, Histories, Ints, Mask
 from pytest_recsys_mt.lrworld.question import Kind
 from pytest_recsys_mt.lrworld.rules import Indices, mine
 from pytest_recsys_mt.lrworld.standing import NOBODY, Behind
@@ -162,7 +161,7 @@ def ask(
         }
 
 
-def similarities(matrix: csr_array[np.int32], targets: Ints, allowed: Mask) -> Iterator[Ranked]:
+def similarities(matrix: Counts, targets: Ints, allowed: Mask) -> Iterator[Ranked]:
     """Cosines of some rows, one-hot vectors, to all allowed ones, one target at a time, in their order.
 
     The vector of an item has a one for every user who has it; that of a user, for every item. Their cosine is

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, settle
+from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Item, Request
 
@@ -78,7 +78,7 @@ class BM25(ScoringRecommender):
         return settle((queries @ self._index).toarray())
 
 
-def _counts(items: Sequence[Item]) -> csr_array[np.float64]:
+def _counts(items: Sequence[Item]) -> Sparse:
     documents = [Counter(terms(item)) for item in items]
     column = {term: place for place, term in enumerate(sorted(set().union(*documents)))}
     rows = np.repeat(np.arange(len(items)), [len(document) for document in documents])

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.lapack import dposv
-from scipy.sparse import csr_array
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, settle
+from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request
 
@@ -69,7 +68,7 @@ class IALS(ScoringRecommender):
         # One by one: a product of matrices may add in another order for another batch.
         return settle(np.array([self._vectors @ vector for vector in found]))
 
-    def _nearer(self, rows: csr_array[np.float64], others: Floats, vectors: Floats) -> Floats:
+    def _nearer(self, rows: Sparse, others: Floats, vectors: Floats) -> Floats:
         """`vectors` of the rows, each brought nearer to the solution of its system."""
         everything = others.T @ others + self.regularisation * np.eye(self.dim)
         counts, trusts = np.diff(rows.indptr), self.alpha * rows.data
@@ -98,7 +97,7 @@ class IALS(ScoringRecommender):
             nearer[block] = x
         return nearer
 
-    def _solved(self, rows: csr_array[np.float64], others: Floats) -> Floats:
+    def _solved(self, rows: Sparse, others: Floats) -> Floats:
         everything = others.T @ others + self.regularisation * np.eye(self.dim)
         solved = np.zeros((rows.shape[0], self.dim))
         for row in range(rows.shape[0]):

@@ -13,6 +13,7 @@ from pytest_recsys_mt.recommenders.ranking import (
     DECIMALS,
     Floats,
     Ints,
+    Sparse,
     block_rows,
     keep_largest,
     settle,
@@ -78,7 +79,7 @@ class UserKNN(_Neighbourhood):
         return settle((keep_largest(cosines, self.neighbours) @ self._profiles).toarray())
 
 
-def _unit_rows(matrix: csr_array[np.float64]) -> csr_array[np.float64]:
+def _unit_rows(matrix: Sparse) -> Sparse:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     # bincount adds one by one, in the order of storage: rows do not affect each other's lengths.
     lengths = np.sqrt(np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]))
@@ -101,7 +102,7 @@ BLOCKS = 4
 """Into how many parts a block of sparse cosines is divided: memory of such a size is used again."""
 
 
-def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
+def nearest(by_item: Sparse, k: int) -> Sparse:
     """The `k` items with the largest cosine to each item, itself left out; at ties the first win.
 
     Every cosine is the sum of the same products in the same order, the users', whether its columns
@@ -144,12 +145,12 @@ def nearest(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
     data = np.concatenate([values for _, values in chosen] or [np.empty(0)])
     indices = np.concatenate([columns for columns, _ in chosen] or [np.empty(0, dtype=np.int64)])
     parts: Any = (data, indices, starts)
-    similarity: csr_array[np.float64] = csr_array(parts, shape=(items, items))
+    similarity: Sparse = csr_array(parts, shape=(items, items))
     similarity.sort_indices()
     return similarity
 
 
-def _from(matrix: csr_array[np.float64], row: int) -> csr_array[np.float64]:
+def _from(matrix: Sparse, row: int) -> Sparse:
     cells = matrix.indptr[row]
     parts: Any = (matrix.data[cells:], matrix.indices[cells:], matrix.indptr[row:] - cells)
     shape = (matrix.shape[0] - row, matrix.shape[1])

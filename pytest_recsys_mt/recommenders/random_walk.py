@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, keep_largest, settle
+from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, block_rows, keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
 from pytest_recsys_mt.requests import Request
 
@@ -58,14 +58,14 @@ class RP3Beta(ScoringRecommender):
             ends.data = np.where(ends.indices == rows, 0.0, settle(ends.data))
             ends.eliminate_zeros()
             kept.append(keep_largest(ends, self.neighbours))
-        self._walks: csr_array[np.float64] = vstack(kept, format="csr")
+        self._walks: Sparse = vstack(kept, format="csr")
 
     def score(self, requests: Sequence[Request]) -> Floats:
         profiles = self.catalogue.profiles(requests, self.weights)
         return settle((profiles @ self._walks).toarray())
 
 
-def _steps(rows: csr_array[np.float64], power: float) -> csr_array[np.float64]:
+def _steps(rows: Sparse, power: float) -> Sparse:
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     totals = np.bincount(owners, weights=rows.data, minlength=rows.shape[0])
     parts: Any = ((rows.data / totals[owners]) ** power, rows.indices, rows.indptr)

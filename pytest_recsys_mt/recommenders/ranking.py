@@ -1,6 +1,7 @@
 """The k largest values of each row; at ties the lower column wins."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,9 @@ from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+# A text, because only types of SciPy from 1.16 on can be indexed when a program runs.
+Sparse: TypeAlias = "csr_array[np.float64]"
 
 BLOCK_CELLS = 2**22
 """Cells of the largest block of scores in memory: 32 MiB of float64."""
@@ -39,7 +43,7 @@ def largest(scores: Floats, k: int) -> tuple[Ints, Ints, Floats]:
     return rows[finite], columns[finite], values[finite]
 
 
-def keep_largest(matrix: csr_array[np.float64], k: int) -> csr_array[np.float64]:
+def keep_largest(matrix: Sparse, k: int) -> Sparse:
     """`matrix` without the stored entries that are not among the `k` largest of their row."""
     bar = _kth_largest(np.split(matrix.data, matrix.indptr[1:-1]), k)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

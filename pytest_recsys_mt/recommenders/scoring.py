@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.recommenders.ranking import Floats, Ints, block_rows, largest
+from pytest_recsys_mt.recommenders.ranking import Floats, Ints, Sparse, block_rows, largest
 from pytest_recsys_mt.requests import Aspect, Recommendation, Request
 
 Weights = Literal["ratings", "binary"]
@@ -65,7 +65,7 @@ class Catalogue:
         """Columns by item id."""
         return {item: column for column, item in enumerate(self.ids)}
 
-    def interactions(self, dataset: Dataset, weights: Weights) -> csr_array[np.float64]:
+    def interactions(self, dataset: Dataset, weights: Weights) -> Sparse:
         """Weights of the dataset's interactions: users (sorted by name) in rows, items in columns."""
         frame = dataset.interactions
         users, names = frame["user"].factorize(sort=True)
@@ -79,7 +79,7 @@ class Catalogue:
         matrix.sort_indices()
         return matrix
 
-    def profiles(self, requests: Sequence[Request], weights: Weights) -> csr_array[np.float64]:
+    def profiles(self, requests: Sequence[Request], weights: Weights) -> Sparse:
         """Weights of the requests' histories: requests in rows, items in columns, which are sorted."""
         units: list[float] = []
         columns: list[int] = []

@@ -30,6 +30,9 @@ TEMPORARY = Path(tempfile.gettempdir(), f"pytest-recsys-mt-{getattr(os, 'getuid'
 RUNS = Path(".recsys", "runs")
 """Where runs are kept, in the root folder."""
 
+RECORD = "record.json.gz"
+"""The record of a kept run, in the folder of its number."""
+
 MOST_TEXT = 1 << 20
 """The most bytes of a file that a person writes, such as a policy."""
 
@@ -266,7 +269,7 @@ def require_own(*paths: Path) -> None:
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "no plain file"
             raise CacheError(
                 f"{str(path)!r} is {kind}, and what is written there could go elsewhere; see where it "
-                f"leads, then remove it, or name another folder with --recsys-cache"
+                f"leads, then remove it, not what it leads to, or name another folder with --recsys-cache"
             )
         _require_owner(path, status)
 

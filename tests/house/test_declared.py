@@ -53,3 +53,27 @@ def test_suites_relations_and_oracles_need_the_core_alone() -> None:
     for file in FILES:
         if file.relative_to(ROOT).parts[0] in ("relations", "oracles", "suites"):
             assert imported(file, at_start=True) <= CORE, file
+
+
+def of_scipy(tree: ast.Module) -> set[str]:
+    """The names that a module takes from SciPy."""
+    return {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy")
+        for alias in node.names
+    }
+
+
+def test_no_type_of_scipy_is_indexed_when_a_program_runs() -> None:
+    # Only those from SciPy 1.16 on can be; annotations are not read where the first line says so.
+    for file in FILES:
+        text = file.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        names = of_scipy(tree) if "from __future__ import annotations" not in text else set()
+        indexed = {
+            node.value.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+        }
+        assert not indexed & names, file

@@ -138,14 +138,17 @@ def test_what_is_empty_at_first_is_the_answer_unless_another_comes(
     assert limited["calls"]["failed"] == 0
 
 
+@pytest.mark.parametrize("missing", [5, None], ids=["within the body", "before any"])
 def test_faults_within_the_limit_leave_the_verdict_to_the_others(
-    faulty: FaultServer, pytester: pytest.Pytester
+    faulty: FaultServer, pytester: pytest.Pytester, missing: int | None
 ) -> None:
-    faulty.answer = faulty_for_some([FAULTS["broke off"]])
+    faulty.answer = faulty_for_some([Reply(completion(), missing=missing)])
     done, record = run(pytester)
     assert done.ret == pytest.ExitCode.OK
     (row,) = record["results"]
-    assert (row["status"], row["errors"], row["users"]) == ("holds", 1, 19)
+    assert (row["status"], row["errors"]) == ("holds", 1)
+    # Whose call comes first, and fails, is chance: with some, the run asks more users until it is settled.
+    assert row["users"] >= 19
 
 
 def test_an_answer_in_another_language_is_an_answer_and_no_failure(

@@ -248,3 +248,34 @@ def test_one_call_that_hangs_does_not_give_up_an_endpoint_that_answers() -> None
         assert ours.unheard(turn, "silent", hangs=True), "nor does another"
 
     run(check)
+
+
+def test_hanging_calls_leave_those_in_flight_their_time() -> None:
+    async def check(clock: Clock) -> None:
+        ours = pace(clock, ceiling=4, max_wait=0.0)
+        *silent, last = [await ours.enter() for _ in range(4)]
+        clock.now += 1.0
+        for turn in silent:
+            assert not ours.unheard(turn, "silent", hangs=True)
+            ours.leave(turn)
+        assert ours.unheard(last, "silent", hangs=True), "now nobody is left who may be answered"
+
+    run(check)
+
+
+def test_without_patience_many_broken_calls_in_a_row_give_up_an_endpoint_and_few_do_not() -> None:
+    async def check(clock: Clock) -> None:
+        ours = pace(clock, max_wait=0.0)
+
+        async def breaks() -> bool:
+            turn = await ours.enter()
+            clock.now += 1.0
+            given_up = ours.unheard(turn, "broken", hangs=False)
+            ours.leave(turn)
+            return given_up
+
+        assert not any([await breaks() for _ in range(7)])
+        await answers(ours, clock, 1, 1.0)
+        assert [await breaks() for _ in range(8)] == [False] * 7 + [True]
+
+    run(check)

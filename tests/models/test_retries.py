@@ -84,6 +84,20 @@ def test_failures_without_a_status_of_failure_are_repeated(passing: Exception) -
     assert call() == "done"
 
 
+def broken(cause: Exception) -> httpx2.TransportError:
+    error = httpx2.ReadError("broken")
+    error.__cause__ = cause
+    return error
+
+
+def test_a_body_that_breaks_off_is_no_silence() -> None:
+    within = setback(broken(aiohttp.ClientPayloadError("Not enough data")))
+    before = setback(broken(aiohttp.ServerDisconnectedError()))
+    assert within is not None
+    assert before is not None
+    assert (within.answered, before.answered) == (True, False)
+
+
 def test_silence_of_the_endpoint_is_counted_for_all_calls() -> None:
     clock, call = attempts(TimeoutError(), max_wait=3.0)
     with pytest.raises(UnavailableError):

@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 from pytest_recsys_mt.datasets import load_mini
 from pytest_recsys_mt.recommenders import ItemKNN, knn
 from pytest_recsys_mt.recommenders.knn import _unit_rows
-from pytest_recsys_mt.recommenders.ranking import keep_largest, settle
+from pytest_recsys_mt.recommenders.ranking import Sparse, keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import Weights
 
 
-def plain(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
+def plain(by_item: Sparse, k: int) -> Sparse:
     """One sparse product, without the items' own cosines, and its largest entries."""
     product = by_item @ by_item.T.tocsr()
     product.data = settle(product.data)
@@ -25,7 +25,7 @@ def plain(by_item: csr_array[np.float64], k: int) -> csr_array[np.float64]:
     return keep_largest(product, k)
 
 
-def assert_equal(one: csr_array[np.float64], other: csr_array[np.float64]) -> None:
+def assert_equal(one: Sparse, other: Sparse) -> None:
     assert one.shape == other.shape
     for part in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(one, part), getattr(other, part))

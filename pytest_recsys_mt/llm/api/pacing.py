@@ -28,8 +28,8 @@ _STRANGER = 5.0
 """Seconds to wait for an endpoint that never answered: the address is probably wrong."""
 
 _BELIEVED = 8
-"""Number of calls in a row that are asked to wait longer than `Pace.max_wait` before this counts
-for all calls: a single one may be an error of one of many servers behind an address."""
+"""Number of calls in a row that are asked to wait longer than `Pace.max_wait`, or break off while that is 0, before this
+counts for all calls: a single one may be an error of one of many servers behind an address."""
 
 
 def pace_rules(concurrency: int | None, timeout: float, max_wait: float | None) -> tuple[Rule, ...]:
@@ -98,6 +98,7 @@ class Pace:
         self._began: float | None = None
         self._failing_since: float | None = None
         self._unheard = 0
+        self._silent_at = float("-inf")
         self._given_up = 0
         self._overlong: list[float] = []
         self._refused_at = float("-inf")
@@ -157,6 +158,8 @@ class Pace:
 
         If other calls were answered meanwhile, the failure is the call's own. Otherwise the endpoint is silent, and is
         given up if that lasts too long. One that `hangs` accepted the call, as one that is still loading a model does.
+        Where no time has to pass, the calls that were in flight at the first failure have to end without an answer too,
+        and connections that break have to be many in a row.
         """
         if self._heard_at > turn.began:
             return False
@@ -164,9 +167,13 @@ class Pace:
         since = turn.began if self._failing_since is None else min(self._failing_since, turn.began)
         self._failing_since = since
         self._unheard += 1
+        if self._unheard == 1:
+            self._silent_at = now
         patience = self.max_wait if hangs else self._patience
         # A single call may hang because of its content.
         proven = self._unheard > 1 or (patience > 0 and not self.alive)
+        if patience == 0:
+            proven = self._unheard >= (2 if hangs else _BELIEVED) and not self._awaits(turn)
         if now - since < patience or not proven:
             return False
         self.limit, self._refused_at = 1, now
@@ -229,6 +236,10 @@ class Pace:
         self._in_a_row += is_new
         if now + pause > self._open_at:
             self._open_at, self._reason, self._asked = now + pause, reason, asked
+
+    def _awaits(self, turn: Turn) -> bool:
+        """Whether a call but this one, in flight since before the endpoint fell silent, may be answered yet."""
+        return any(each.began < self._silent_at for each in self._flying if each is not turn)
 
     @property
     def _patience(self) -> float:

@@ -49,7 +49,8 @@ def setback(error: BaseException) -> Setback | None:
     if isinstance(error, (httpx2.TransportError, aiohttp.ClientError)):
         if is_caused_by(error, ssl.SSLCertVerificationError):
             return None
-        return Setback(shared=False, answered=False)
+        # A body that breaks off came after a status, so the endpoint is not silent.
+        return Setback(shared=False, answered=is_caused_by(error, aiohttp.ClientPayloadError))
     if not isinstance(error, (openai.APIStatusError, httpx2.HTTPStatusError)):
         return None
     status, headers = error.response.status_code, error.response.headers

@@ -41,7 +41,8 @@ def never_differs(source: Answers, followup: Answers, users: int | None = None) 
 
     Returns:
         ``holds`` if no user's answers differ, ``violated`` if one user's differ, ``inconclusive`` if they
-        no longer differ when asked again. `estimate` is the share of users whose answers differ.
+        no longer differ when asked again, unless the recommender is an object in this process: nothing but the other
+        requests can have changed its answers then. `estimate` is the share of users whose answers differ.
 
     Raises:
         OracleError: If the recommender does not declare itself deterministic.
@@ -133,6 +134,11 @@ def _found(
         return (
             "inconclusive",
             f"{told}; asked again, {unread_counts(len(anew.unread), len(anew.order))}",
+        )
+    if source.context.in_process:
+        return "violated", (
+            f"{told}; asked again, they did not, and others may: what is asked beside a request or before it changes its "
+            f"answer, and the recommender declares itself deterministic"
         )
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
 

@@ -70,6 +70,7 @@ class Context:
         missed_limit: Largest share of answers of which nothing may be read.
         deterministic: Whether the recommender declares that it always gives the same answer; then
             there is one replicate per side.
+        in_process: Whether this process alone answers, so that no answer changes with time.
         family: How many promises the run can find violated. A violated promise asks further users
             until it remains after the correction over so many.
         items: The catalogue by item id.
@@ -92,6 +93,7 @@ class Context:
     error_limit: float = 0.05
     missed_limit: float = 0.1
     deterministic: bool = False
+    in_process: bool = False
     family: int = 1
     ask_everybody: bool = False
     made_up: bool = False

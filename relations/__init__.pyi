@@ -13,6 +13,7 @@ from pytest_recsys_mt.relations.add_unconnected_user import (
 from pytest_recsys_mt.relations.ask_after_another import ask_after_another as ask_after_another
 from pytest_recsys_mt.relations.ask_alone import ask_alone as ask_alone
 from pytest_recsys_mt.relations.ask_elsewhere import ask_elsewhere as ask_elsewhere
+from pytest_recsys_mt.relations.ask_in_one_batch import ask_in_one_batch as ask_in_one_batch
 from pytest_recsys_mt.relations.ask_k import ask_k as ask_k
 from pytest_recsys_mt.relations.change_case import change_case as change_case
 from pytest_recsys_mt.relations.choose_again import choose_again as choose_again
@@ -76,6 +77,7 @@ __all__ = [
     "ask_after_another",
     "ask_alone",
     "ask_elsewhere",
+    "ask_in_one_batch",
     "ask_k",
     "change_case",
     "choose_again",

@@ -1,4 +1,4 @@
-"""Ways to send calls that must not change an answer: one by one, or from another process."""
+"""Ways to send calls that must not change an answer: one by one, in one batch, or from another process."""
 
 import json
 import os
@@ -34,6 +34,13 @@ def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, A
     for position, call in enumerate(calls):
         for arrived in subject.ask([call]):
             yield [(position, answer) for _, answer in arrived]
+
+
+def in_one_batch(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+    """Send all calls in one batch, in the order of their keys; yields as `Subject.ask` does."""
+    order = sorted(range(len(calls)), key=lambda position: calls[position].key)
+    for arrived in subject.ask([calls[position] for position in order]):
+        yield [(order[place], answer) for place, answer in arrived]
 
 
 @dataclass(frozen=True)

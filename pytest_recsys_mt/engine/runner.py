@@ -17,7 +17,7 @@ from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case, Split
-from pytest_recsys_mt.engine.elsewhere import alone
+from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.errors import (
     LimitReachedError,
@@ -35,6 +35,7 @@ from pytest_recsys_mt.verdict import Verdict
 NOWHERE = "no other process can make the recommender of a part of a run"
 """Why nothing is sent elsewhere unless a runner is told how."""
 
+NO_BATCHES = "each call to it is a request of its own, so there are no batches"
 ONE_BY_ONE = (
     "each call is a request of its own already; to wait for every answer before the next call, give "
     "--recsys-effort=thorough"
@@ -181,6 +182,10 @@ class Runner:
             if self.saves_calls:
                 raise NotApplicable(ONE_BY_ONE)
             return alone
+        if how == "in one batch":
+            if self.subject.streams:
+                raise NotApplicable(NO_BATCHES)
+            return in_one_batch
         if isinstance(self._elsewhere, str):
             raise NotApplicable(self._elsewhere)
         return self._elsewhere
@@ -221,6 +226,7 @@ class Runner:
             error_limit=self.settings.error_limit,
             missed_limit=self.settings.missed_limit,
             deterministic=self.deterministic,
+            in_process=self.subject.live and not self.subject.waits and self.executor.here,
             family=self.settings.family,
             ask_everybody=self.settings.ask_everybody,
             made_up=self.settings.plan,

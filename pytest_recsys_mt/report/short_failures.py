@@ -13,6 +13,8 @@ from pytest_recsys_mt.report.evidence import evidence, size_of_smallest
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 
+_BEGINNING = 50  # characters of a verdict that pytest shows of a long one
+
 Shown = MutableMapping[tuple[str, str], str]
 """What this process has printed: by file, and by smallest example within it, the name of the relation."""
 
@@ -28,7 +30,7 @@ def short_traceback(
     another style of traceback (``--tb``) gets all of it.
     """
     message = str(excinfo.value)
-    failed = next((each for each in verdicts if message.startswith(f"assert {each!r}")), None)
+    failed = next((v for v in verdicts if message.startswith(f"assert {v!r}"[:_BEGINNING])), None)
     if failed is None or item.config.getoption("tbstyle", "auto") != "auto":
         return None
     found: Any = excinfo.getrepr(

@@ -3,9 +3,9 @@
 For a recommender that declares itself deterministic, one counterexample is proof, so few users are asked.
 """
 
-from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt import NotApplicable, metamorphic, thresholds
 from pytest_recsys_mt.oracles import never_differs, same_ranking
-from pytest_recsys_mt.relations import ask_after_another, ask_alone, ask_elsewhere
+from pytest_recsys_mt.relations import ask_after_another, ask_alone, ask_elsewhere, ask_in_one_batch
 
 MARGIN = thresholds(__file__, "margin")
 USERS = thresholds(__file__, "users")
@@ -21,6 +21,13 @@ def unmoved(source, followup, recsys):
 @metamorphic(ask_alone, ask_elsewhere)
 def test_who_asks_and_who_answers_is_irrelevant(source, followup, recsys):
     assert unmoved(source, followup, recsys)
+
+
+@metamorphic(ask_in_one_batch)
+def test_the_batch_is_irrelevant(source, followup):
+    if not source.context.deterministic:
+        raise NotApplicable("noise hides the few answers that a batch mixes up")
+    assert never_differs(source, followup, users=int(USERS["in_one_batch"]))
 
 
 def test_what_was_asked_before_is_irrelevant(recsys):

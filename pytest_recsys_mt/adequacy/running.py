@@ -191,14 +191,22 @@ class Runs:
         environment[FILE] = str(self._path(name, "outcomes").absolute())
         if name not in (BASELINE, "plan"):
             environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())
-        command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
-        record = [f"--recsys-json={self._path(name, 'json').absolute()}", "--recsys-keep=no"]
-        return subprocess.run(
-            [*command, *further, *record], env=environment, check=False, **streams
-        ).returncode
+        record = f"--recsys-json={self._path(name, 'json').absolute()}"
+        arguments = _joined(self._arguments, [*further, record, "--recsys-keep=no"])
+        command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *arguments]
+        return subprocess.run(command, env=environment, check=False, **streams).returncode
 
     def _path(self, name: str, ending: str) -> Path:
         return self._folder / f"{name}.{ending}"
+
+
+def _joined(given: Sequence[str], own: Sequence[str]) -> list[str]:
+    """The user's arguments with our own options behind theirs, which they override.
+
+    Behind a ``--`` pytest silently leaves out some options, ``-o`` among them, so ours stand before it.
+    """
+    end = given.index("--") if "--" in given else len(given)
+    return [*given[:end], *own, *given[end:]]
 
 
 def _digest(*parts: object) -> str:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -105,7 +105,7 @@ class Runs:
         )
         return run
 
-    def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
+    def faulty(self, doses: Sequence[Dose], jobs: int) -> Generator[tuple[Dose, Run], None, None]:
         """The runs with a fault, as they end."""
         pool = ThreadPoolExecutor(jobs)
         try:

@@ -177,15 +177,16 @@ def test_the_bounds_are_those_of_clopper_and_pearson() -> None:
 def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> None:
     name = "tests/test_shop.py::test_<b>bold</b>[\x1b[31m" + 90 * "x" + "]"
     baseline = run((name, "holds", "passed"), ("b", "holds", "passed"))
+    others: list[tuple[str, list[tuple[str, str, str]], dict[str, Any]]] = [
+        ("first_place:1", [("b", "holds", "passed")], {}),
+        ("first_place:3", [("b", "inconclusive", "failed")], {}),
+        ("ignores_ratings:1", [], {"differing": 0}),
+    ]
     trials = [
         (dose("stale"), run((name, "violated", "failed"), ("b", "holds", "passed"))),
         *(
             (dose(fault), run((name, "holds", "passed"), *more, fault=fault, **compared))
-            for fault, more, compared in (
-                ("first_place:1", [("b", "holds", "passed")], {}),
-                ("first_place:3", [("b", "inconclusive", "failed")], {}),
-                ("ignores_ratings:1", [], {"differing": 0}),
-            )
+            for fault, more, compared in others
         ),
         (dose("memory"), Run(None, {}, 1.0, "gone <i>")),
     ]

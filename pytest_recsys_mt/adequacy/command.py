@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.errors import DataError, FaultError
 from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import clean
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.adequacy.document import Adequacy
+    from pytest_recsys_mt.adequacy.document import Adequacy, Trial
     from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import Dose
 
@@ -26,6 +27,9 @@ them the tests find. All further arguments go to pytest: recsys-mt mutate tests/
 
 STOPPED = 130
 """Exit status after Ctrl-C, as of a shell."""
+
+TRIED = 3
+"""If none of so many faults could be planted, the others are not tried."""
 
 
 def add(groups: argparse._SubParsersAction[Any]) -> None:
@@ -115,14 +119,33 @@ def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequac
     for note in (baseline.record or {}).get("notes", ()):
         _say(f"note: {note}")
     done: dict[str, Any] = {}
-    for dose, run in runs.faulty(chosen, given.jobs):
-        done[dose.spec] = run
-        (*trials,) = adequacy(given.pytest, baseline, [(dose, run)], 0)["trials"]
-        what = ", ".join(dict.fromkeys(trial["fate"] for trial in trials))
-        how = "kept" if run.kept else f"{run.seconds:.0f} s"
-        _say(f"{len(done)}/{len(chosen)} {dose.spec}: {what} ({how})")
+    tried: list[Trial] = []
+    # Closed at once when it stops early: the runs that wait are not begun.
+    with contextlib.closing(runs.faulty(chosen, given.jobs)) as faulty:
+        for dose, run in faulty:
+            done[dose.spec] = run
+            (*trials,) = adequacy(given.pytest, baseline, [(dose, run)], 0)["trials"]
+            what = ", ".join(dict.fromkeys(trial["fate"] for trial in trials))
+            how = "kept" if run.kept else f"{run.seconds:.0f} s"
+            _say(f"{len(done)}/{len(chosen)} {dose.spec}: {what} ({how})")
+            tried += trials
+            if len(done) == TRIED < len(chosen):
+                _require_planted(tried, given.folder)
     ordered = [(dose, done[dose.spec]) for dose in chosen]
     return adequacy(given.pytest, baseline, ordered, time.monotonic() - begun)
+
+
+def _require_planted(tried: list[Trial], folder: Path) -> None:
+    """Refuse to go on if no fault could be planted so far: what hinders all of them is no fault's own."""
+    if any(trial["fate"] != "not planted" for trial in tried):
+        return
+    reasons = "; ".join(dict.fromkeys(trial["reason"] for trial in tried))
+    specs = ", ".join(dict.fromkeys(trial["fault"] for trial in tried))
+    raise FaultError(
+        f"none of the first {TRIED} faults could be planted ({specs}), so the others are not tried: {reasons}. "
+        f"Let the tests ask through `recsys`, `source` or `followup`, name pytest's options before its files, and "
+        f"take `--` out of addopts; the logs in {str(folder)!r} show what pytest did"
+    )
 
 
 def _say(text: str) -> None:

@@ -68,7 +68,7 @@ def trial(dose: Dose, run: Run, model: str, tests: Sequence[str], baseline: Run)
             cells[test] = cell
     found = next((each for each in record.get("planted", ()) if each["model"] == model), None)
     difference = found and _difference(found)
-    fate, reason = _fate(run, difference, cells)
+    fate, reason = _fate(dose, run, difference, cells)
     if fate == "equivalent" and found and "elsewhere" in found:
         elsewhere = _difference(found["elsewhere"])
         if not _alike(elsewhere):
@@ -216,9 +216,13 @@ def _alike(difference: Difference) -> str:
     return ""
 
 
-def _fate(run: Run, difference: Difference | None, cells: Mapping[str, Cell]) -> tuple[Fate, str]:
+def _fate(
+    dose: Dose, run: Run, difference: Difference | None, cells: Mapping[str, Cell]
+) -> tuple[Fate, str]:
     if run.record is None:
         return "not planted", f"its run gave no record; pytest said: {run.said}"
+    if run.record["settings"]["fault"] != dose.spec:
+        return "not planted", "the option -o recsys_fault did not reach its run"
     if difference is None or not difference["answers"]:
         failed = [row["reason"] for row in run.record["results"] if row["status"] == "error"]
         why = failed[0] if failed else "the tests ask the recommender in another way"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -105,7 +105,7 @@ class Runs:
         )
         return run
 
-    def faulty(self, doses: Sequence[Dose], jobs: int) -> Iterator[tuple[Dose, Run]]:
+    def faulty(self, doses: Sequence[Dose], jobs: int) -> Generator[tuple[Dose, Run], None, None]:
         """The runs with a fault, as they end."""
         pool = ThreadPoolExecutor(jobs)
         try:
@@ -191,14 +191,22 @@ class Runs:
         environment[FILE] = str(self._path(name, "outcomes").absolute())
         if name not in (BASELINE, "plan"):
             environment[PASSED] = str(self._path(BASELINE, "outcomes").absolute())
-        command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *self._arguments]
-        record = [f"--recsys-json={self._path(name, 'json').absolute()}", "--recsys-keep=no"]
-        return subprocess.run(
-            [*command, *further, *record], env=environment, check=False, **streams
-        ).returncode
+        record = f"--recsys-json={self._path(name, 'json').absolute()}"
+        arguments = _joined(self._arguments, [*further, record, "--recsys-keep=no"])
+        command = [sys.executable, "-m", "pytest", "-p", listening.__name__, *arguments]
+        return subprocess.run(command, env=environment, check=False, **streams).returncode
 
     def _path(self, name: str, ending: str) -> Path:
         return self._folder / f"{name}.{ending}"
+
+
+def _joined(given: Sequence[str], own: Sequence[str]) -> list[str]:
+    """The user's arguments with our own options behind theirs, which they override.
+
+    Behind a ``--`` pytest silently leaves out some options, ``-o`` among them, so ours stand before it.
+    """
+    end = given.index("--") if "--" in given else len(given)
+    return [*given[:end], *own, *given[end:]]
 
 
 def _digest(*parts: object) -> str:

@@ -28,7 +28,8 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _parser()
     given, further = parser.parse_known_args(arguments)
     if hasattr(given, "pytest"):
-        given.pytest = further
+        # This first one ends our options. pytest would take it as the end of its own.
+        given.pytest = further[1:] if further[:1] == ["--"] else further
     elif further:
         parser.error(f"unrecognized arguments: {' '.join(further)}")
     return given

@@ -29,7 +29,11 @@ def row(test: str, status: str) -> dict[str, Any]:
 
 
 def run(
-    *rows: tuple[str, str, str], drifted: bool = False, failed: int = 0, **compared: Any
+    *rows: tuple[str, str, str],
+    drifted: bool = False,
+    failed: int = 0,
+    fault: str = "stale:1",
+    **compared: Any,
 ) -> Run:
     planted = {
         "fault": "stale:1", "model": "shop", "exact": True, "answers": 40, "differing": 10, "lost": 4.0,
@@ -40,7 +44,7 @@ def run(
         "models": ["shop"],
         "data": "mini",
         "seed": 0,
-        "settings": {"users": 200},
+        "settings": {"users": 200, "fault": fault},
         "drift": [{"model": "shop", "drifted": drifted}],
         "calls": {"made": 3, "failed": failed},
         "planted": [{**planted, **compared}],
@@ -54,6 +58,13 @@ SOUND = run(("a", "holds", "passed"), ("b", "holds", "passed"), ("c", "violated"
 def fate_of(faulty: Run, baseline: Run = SOUND) -> tuple[str, dict[str, str]]:
     (trial,) = adequacy([], baseline, [(dose("stale"), faulty)], 1.0)["trials"]
     return trial["fate"], dict(trial["cells"])
+
+
+def test_a_run_that_was_not_told_of_its_fault_kills_nothing() -> None:
+    faulty = run(("a", "violated", "failed"), ("b", "holds", "passed"), fault="")
+    (trial,) = adequacy([], SOUND, [(dose("stale"), faulty)], 1.0)["trials"]
+    assert trial["fate"] == "not planted"
+    assert trial["reason"] == "the option -o recsys_fault did not reach its run"
 
 
 def test_a_test_that_fails_by_a_violation_kills() -> None:
@@ -166,11 +177,17 @@ def test_the_bounds_are_those_of_clopper_and_pearson() -> None:
 def test_the_report_fits_a_terminal_and_the_page_shows_no_markup_of_users() -> None:
     name = "tests/test_shop.py::test_<b>bold</b>[\x1b[31m" + 90 * "x" + "]"
     baseline = run((name, "holds", "passed"), ("b", "holds", "passed"))
+    others: list[tuple[str, list[tuple[str, str, str]], dict[str, Any]]] = [
+        ("first_place:1", [("b", "holds", "passed")], {}),
+        ("first_place:3", [("b", "inconclusive", "failed")], {}),
+        ("ignores_ratings:1", [], {"differing": 0}),
+    ]
     trials = [
         (dose("stale"), run((name, "violated", "failed"), ("b", "holds", "passed"))),
-        (dose("first_place:1"), run((name, "holds", "passed"), ("b", "holds", "passed"))),
-        (dose("first_place:3"), run((name, "holds", "passed"), ("b", "inconclusive", "failed"))),
-        (dose("ignores_ratings"), run((name, "holds", "passed"), differing=0)),
+        *(
+            (dose(fault), run((name, "holds", "passed"), *more, fault=fault, **compared))
+            for fault, more, compared in others
+        ),
         (dose("memory"), Run(None, {}, 1.0, "gone <i>")),
     ]
     found = adequacy(["tests", "-k", "<script>"], baseline, trials, 1.0)

@@ -68,6 +68,58 @@ def test_a_fault_that_the_tests_find_is_killed(
     assert "1/1" in shown.err
 
 
+SHORT = (
+    "--recsys-model=counting.py:Counting",
+    "--recsys-users=60",
+    "--recsys-shrink=0",
+    "--recsys-cache=no",
+)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--", "tests", *SHORT),
+        pytest.param((*SHORT, "--", "tests"), marks=pytest.mark.slow),  # a variant
+        pytest.param(("-q", "tests", *SHORT), marks=pytest.mark.slow),  # without any
+    ],
+    ids=["all-behind", "folder-behind", "without"],
+)
+def test_faults_are_planted_with_a_folder_behind_two_hyphens(
+    project: Path, given: tuple[str, ...]
+) -> None:
+    (project / "tests").mkdir()
+    (project / "test_shop.py").rename(project / "tests" / "test_shop.py")
+    assert main(["mutate", "--json", "found.json", "--faults", "repeats:1", *given]) == 0
+    (trial,) = found_in(project)["trials"]
+    assert trial["fate"] == "killed"
+
+
+REFUSES = """
+import pytest
+
+
+def pytest_configure(config):
+    if config.getini("recsys_fault"):
+        pytest.exit("no faults here")
+"""
+
+
+def test_it_stops_at_once_if_no_fault_can_be_planted(
+    project: Path, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.makeconftest(REFUSES)
+    chosen = [option for fault in ("repeats", "popular") for option in ("--faults", fault)]
+    assert main(["mutate", "--json", "found.json", *chosen, *SHORT]) == 2
+    said = capsys.readouterr().err
+    assert "3/5" in said
+    assert "4/5" not in said
+    assert "none of the first 3 faults could be planted" in said
+    assert "its run gave no record; pytest said:" in said
+    assert "take `--` out of addopts" in said
+    assert not (project / "found.json").exists()
+
+
 @pytest.mark.slow  # the other fates, and a second time
 def test_it_says_what_the_tests_find(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = [option for fault in FAULTS for option in ("--faults", fault)]

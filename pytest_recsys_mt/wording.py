@@ -120,7 +120,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts += _others(slices, group, state, facts)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")
-    if changed := changed_lists(facts.get("details") or {}):
+    changed = changed_lists(facts.get("details") or {})
+    if changed and state in ("holds", "inconclusive"):
         parts.append(changed)
     if reason:
         parts.append(reason)

@@ -34,6 +34,7 @@ from pytest_recsys_mt.relations.invert_ratings import invert_ratings as invert_r
 from pytest_recsys_mt.relations.jitter_ratings import jitter_ratings as jitter_ratings
 from pytest_recsys_mt.relations.level_ratings import level_ratings as level_ratings
 from pytest_recsys_mt.relations.noisy_profile import noisy_profile as noisy_profile
+from pytest_recsys_mt.relations.offer_extremes import offer_extremes as offer_extremes
 from pytest_recsys_mt.relations.order_by_title import order_by_title as order_by_title
 from pytest_recsys_mt.relations.other_form import other_form as other_form
 from pytest_recsys_mt.relations.paraphrase_task import paraphrase_task as paraphrase_task
@@ -98,6 +99,7 @@ __all__ = [
     "jitter_ratings",
     "level_ratings",
     "noisy_profile",
+    "offer_extremes",
     "order_by_title",
     "other_form",
     "paraphrase_task",

@@ -38,6 +38,7 @@ class Subject:
         streams: Whether each call is a request of its own, which further ones can join at any time.
         takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
+        fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
         wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
@@ -56,6 +57,7 @@ class Subject:
     takes_json = False
     fingerprint: str | None = None
     unfit = ""
+    fit_seconds = 0.0
     behind: Subject | None = None
     wavers: Wavers = ""
     wavered: Wavers = ""

@@ -198,6 +198,7 @@ class Split:
             histories={case.request.user: case.request.history for case in cases},
             relevant={case.request.user: case.held_out for case in cases},
             neighbours=self.training.neighbours,
+            popularity=self.training.popularity,
         )
 
     @cached_property

@@ -15,6 +15,7 @@ from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.controls import unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
+from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
@@ -83,6 +84,16 @@ class Recsys:
     def saves_calls(self) -> bool:
         """Whether each call is a request to an endpoint, and the effort of the run is not thorough."""
         return self.runner.saves_calls
+
+    @property
+    def fit_seconds(self) -> float:
+        """How long the recommender's fit took, in seconds of the processor; 0 if it has none."""
+        return self.runner.subject.fit_seconds
+
+    @property
+    def effort(self) -> Effort:
+        """How much the run asks: ``quick``, ``standard`` or ``thorough``."""
+        return self.runner.settings.effort
 
     @property
     def live(self) -> bool:

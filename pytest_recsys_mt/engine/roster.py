@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -189,7 +190,9 @@ class Roster:
             self._run.progress.doing(f"fitting {known.name}"),
             self._run.executor.failures.outside_calls(known.name, f"fit() of {known.name}"),
         ):
+            begun = time.process_time()
             known.fit(training, seed)
+            known.fit_seconds = time.process_time() - begun
 
     def _anew(self, recommender: object, name: str) -> object:
         if self._run.ray is not None:

@@ -20,7 +20,7 @@ from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import row_of
-from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_file
+from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_kind
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -111,7 +111,7 @@ def _evidence_of(
     for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
         if wanting and row["status"] == row["expected"]:
             continue  # the test failed for another verdict
-        first = is_first_of_its_file(row, shown)
+        first = is_first_of_its_kind(row, shown)
         told = evidence_once(row, whole, shown)
         lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers, *told]
         if row["reproduce"]:

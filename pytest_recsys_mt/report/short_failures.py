@@ -1,4 +1,4 @@
-"""Keeps the output of several failures short: one example in full for each file, the others in a line.
+"""Keeps the output of several failures short: one example in full for each oracle of a file, the others in a line.
 
 Three relations that fail for one cause would otherwise print three times the same.
 """
@@ -16,7 +16,7 @@ from pytest_recsys_mt.verdict import Verdict
 _BEGINNING = 50  # characters of a verdict that pytest shows of a long one
 
 Shown = MutableMapping[tuple[str, str], str]
-"""What this process has printed: by file, and by smallest example within it, the name of the relation."""
+"""What this process has printed: by file and oracle, and by smallest example within it, the name of the relation."""
 
 SHOWN: pytest.StashKey[Shown] = pytest.StashKey()
 
@@ -55,19 +55,22 @@ def smallest_of(row: Row) -> str:
     return repr((shrunk["user"], history, offered, source["k"]))
 
 
-def is_first_of_its_file(row: Row, shown: Shown) -> bool:
-    """Whether nothing of the file of a row's test was printed yet."""
-    file = row["nodeid"].partition("::")[0]
-    return not any(each == file for each, _ in shown)
+def is_first_of_its_kind(row: Row, shown: Shown) -> bool:
+    """Whether nothing of the file of a row's test was printed yet under its oracle."""
+    return not any(kind == _kind_of(row) for kind, _ in shown)
+
+
+def _kind_of(row: Row) -> str:
+    return f"{row['nodeid'].partition('::')[0]} {row['oracle']}"
 
 
 def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
-    """The evidence of a row in full if it is the first of its file, else a line that says where more is."""
-    file, name = row["nodeid"].partition("::")[0], row["relation"] or row["oracle"]
+    """The evidence of a row in full if it is the first of its kind, else a line that says where more is."""
+    kind, name = _kind_of(row), row["relation"] or row["oracle"]
     small = smallest_of(row)
-    twin = shown.get((file, small)) if small else None
-    first = is_first_of_its_file(row, shown)
-    shown.setdefault((file, small), name)
+    twin = shown.get((kind, small)) if small else None
+    first = is_first_of_its_kind(row, shown)
+    shown.setdefault((kind, small), name)
     if first:
         return evidence(row, where)
     if twin is not None:

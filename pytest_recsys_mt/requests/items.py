@@ -121,12 +121,16 @@ class World:
             move an item among the candidates, never for the recommender.
         neighbours: The items that the same users have, nearest first, by item id; see
             `pytest_recsys_mt.datasets.neighbours.Neighbours`.
+        popularity: Training interactions by item id; items without any may be missing.
+        kept: What a transformation computed of these facts alone, for its next request, by its own name.
     """
 
     catalogue: tuple[Item, ...] = ()
     histories: Mapping[str, tuple[Rating, ...]] = field(default_factory=dict)
     relevant: Mapping[str, frozenset[str]] = field(default_factory=dict)
     neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    popularity: Mapping[str, int] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def ids(self) -> frozenset[str]:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from pytest_recsys_mt import metamorphic, thresholds
+from pytest_recsys_mt import NotApplicable, metamorphic, thresholds
 from pytest_recsys_mt.oracles import complete_list, not_lifted, same_order, unmoved
 from pytest_recsys_mt.relations import (
     add_irrelevant_candidates,
     extend_list,
+    offer_extremes,
     shuffle_candidates,
     title_injection,
 )
@@ -42,6 +43,12 @@ def long(recsys):
 def test_every_candidate_can_be_recommended(long):
     # A list of all candidates has no place for others: an item that can never be recommended makes it shorter.
     assert complete_list(long.run(), margin=MARGIN["long_list"])
+
+
+def test_the_items_at_the_ends_of_the_catalogue_can_be_recommended(recsys):
+    if recsys.reads_text or recsys.saves_calls:
+        raise NotApplicable("a text model and an endpoint are asked for lists of their candidates")
+    assert complete_list(recsys.run(offer_extremes), margin=MARGIN["faulty_answer"])
 
 
 def test_candidate_order_is_irrelevant_to_a_long_list(long):

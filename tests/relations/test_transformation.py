@@ -19,7 +19,7 @@ def apply(request: Any, rng: Any, world: Any) -> Any:
         ({"apply": apply, "before": apply}, "x: before= needs calls that are sent one by one"),
         (
             {"apply": apply, "asked": "never"},
-            "x: asked must be 'together' or 'alone' or 'elsewhere'",
+            "x: asked must be 'together' or 'alone' or 'in one batch' or 'elsewhere'",
         ),
         ({"apply": apply, "needs": frozenset({"tex"})}, "got 'tex'; did you mean 'text'"),
     ],

@@ -105,7 +105,7 @@ def test_the_same_record_gives_the_same_page() -> None:
     [
         (
             "✗ May not be released: 2 promises are broken, 1 expected violation is gone, 1 verdict could not be made, "
-            "1 promise is inconclusive and 1 more reason below. 16 of 19 tests could be judged: 1 inconclusive, 1 in error, 1 not applicable. "
+            "1 promise is inconclusive (shuffle(5)) and 1 more reason below. 16 of 19 tests could be judged: 1 inconclusive, 1 in error, 1 not applicable. "
             "gate: failed; 4 violated (scale_ratings(2); 3 more); "
             "the run is partial: 2 of 20"
         ),

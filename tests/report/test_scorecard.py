@@ -45,7 +45,7 @@ def test_a_red_run_may_not_and_says_how_many_of_what() -> None:
     rows = [row(0), row(1), holds(2, status="inconclusive", outcome="failed"), holds(3)]
     found = answer(*rows, status="failed", reasons=[f"violated: {rows[0]['nodeid']}"])
     assert found.sentence == (
-        "May not be released: 2 promises are broken and 1 promise is inconclusive."
+        "May not be released: 2 promises are broken and 1 promise is inconclusive (shuffle(2))."
     )
     assert [card.key for card in found.blocking] == ["r1", "r2", "r3"]
     assert not found.further
@@ -72,7 +72,8 @@ def test_regressions_are_counted() -> None:
         holds(0), status="failed", reasons=[f"regressed: {name}", f"unclear change: {name}"]
     )
     assert (
-        found.sentence == "May not be released: 1 verdict regressed and 1 change is inconclusive."
+        found.sentence
+        == "May not be released: 1 verdict regressed and 1 change is inconclusive (shuffle(0))."
     )
 
 

@@ -135,7 +135,7 @@ def test_every_transformation_is_drawn_and_text_only_on_demand(text: bool) -> No
     collect()
     names = {transformation.name.partition("(")[0] for transformation in drawn}
     # A drawn request is not sent to anybody, and nobody is fitted for it.
-    sent_otherwise = {"ask_alone", "ask_after_another", "ask_elsewhere"}
+    sent_otherwise = {"ask_alone", "ask_after_another", "ask_elsewhere", "ask_in_one_batch"}
     every = {
         name
         for name in set(relations.__all__) - {"Transformation"} - sent_otherwise

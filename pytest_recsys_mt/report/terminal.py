@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.document import Calls, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
@@ -76,6 +77,8 @@ def summarise(reporter: Any, record: Record) -> None:
     for told in (with_changed_lists(kept, several), without_number(kept, several)):
         if told:
             say(reporter, told)
+    if told := tried(settings.design, rows):
+        say(reporter, told)
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
     say(reporter, _spent(calls) + ahead)
@@ -111,6 +114,23 @@ def summarise(reporter: Any, record: Record) -> None:
             f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
             f"(Benjamini-Hochberg)"
         )
+
+
+SIZES = "/test_sizes.py::"
+"""Tests that ask at other sizes than those of the run."""
+
+
+def tried(design: Design, rows: Sequence[Row]) -> str:
+    """At which sizes the run asked; empty if it asked nothing."""
+    if not any(row["status"] != "not-applicable" for row in rows):
+        return ""
+    history = f"histories of up to {design.history} items" if design.history else "no history"
+    offered = f"{design.candidates} candidates" if design.candidates else "the whole catalogue"
+    others = any(
+        SIZES in f"/{row['nodeid']}" and row["status"] != "not-applicable" for row in rows
+    )
+    more = "; other sizes by test_sizes" if others else ""
+    return f"tried: {history}, {offered}, lists of {design.k}{more}"
 
 
 def _title(models: Sequence[str], data: str) -> str:

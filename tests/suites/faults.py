@@ -305,3 +305,50 @@ class ReadsTitles(Sound):
     def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
         asking = tuple(i.id for i in request.candidates or () if "rank this one first" in i.title)
         return (*asking, *(item for item in items if item not in asking))[: request.k]
+
+
+class ReadsFiftyItems(Sound):
+    """Reads the latest 50 items of the history, as a model with a fixed window."""
+
+    def question(self, request: Request) -> Request:
+        return request.replace(history=request.history[-50:])
+
+
+class RanksTheFirstHundred(Sound):
+    """Leaves out the candidates behind the first hundred."""
+
+    def question(self, request: Request) -> Request:
+        offered = request.candidates
+        return request if offered is None else request.replace(candidates=offered[:100])
+
+
+class LosesTheFirstItem(Sound):
+    """Never recommends the item with the index 0, which it takes for padding."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        self._first = min(dataset.items)
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(item for item in items if item != self._first)
+
+
+class SwapsInFullBatches(Sound):
+    """Gives two users of a batch each other's answer if the batch is full."""
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        answers = super().recommend(requests)
+        if len(answers) >= 100:
+            answers[3], answers[7] = answers[7], answers[3]
+        return answers
+
+
+class LeavesTiesToThePlace(Sound):
+    """Ranks by scores in few steps, and leaves ties as the candidates stand."""
+
+    def answer(self, request: Request, items: tuple[str, ...]) -> tuple[str, ...]:
+        if request.candidates is None:
+            return items
+        place = {item.id: at for at, item in enumerate(request.candidates)}
+        first, tied = items[:-3], items[-3:]
+        return (*first, *sorted(tied, key=place.__getitem__))

@@ -119,6 +119,29 @@ def test_it_finds_what_shows_only_when_asked_otherwise(
     }
 
 
+@pytest.mark.parametrize(
+    ("fault", "file", "promise"),
+    [
+        (faults.ReadsFiftyItems, "test_sizes.py", "truncate_history(50)"),
+        (faults.RanksTheFirstHundred, "test_sizes.py", "shuffle_candidates"),
+        (faults.LosesTheFirstItem, "test_candidates.py", "offer_extremes"),
+        (faults.SwapsInFullBatches, "test_asking.py", "ask_in_one_batch"),
+        (faults.LeavesTiesToThePlace, "test_candidates.py", "shuffle_candidates"),
+    ],
+)
+def test_it_finds_what_a_mean_at_the_usual_size_hides(
+    pytester: pytest.Pytester, fault: type[faults.Sound], file: str, promise: str
+) -> None:
+    rows = rows_of(pytester, fault, file)
+    found = {row["relation"] for row in rows if row["status"] == "violated"}
+    assert promise in found
+    others = {
+        "test_sizes.py": {"ask_k(50)"},
+        "test_candidates.py": {"add_irrelevant_candidates(5)", "extend_list(5)"},
+    }
+    assert found <= {promise, *others.get(file, ()), "shuffle_candidates, k=20", ""}
+
+
 @pytest.mark.slow  # BreaksTiesByHash shows in another process too
 def test_ties_by_address_show_in_another_process(pytester: pytest.Pytester) -> None:
     rows = rows_of(pytester, faults.BreaksTiesByAddress, "test_asking.py")

@@ -1,0 +1,65 @@
+"""The same promises at other sizes: caps, truncations and fallbacks begin above a size that the other tests never ask.
+
+Few users are asked at each size, so only faults that most users meet are found. A text model and an endpoint are asked
+with --recsys-effort=thorough only.
+"""
+
+import pytest
+
+from pytest_recsys_mt import NotApplicable, thresholds
+from pytest_recsys_mt.oracles import complete_list, different_ranking, few_unchanged, unmoved
+from pytest_recsys_mt.relations import ask_k, shuffle_candidates, truncate_history
+
+MARGIN = thresholds(__file__, "margin")
+USERS = thresholds(__file__, "users")
+HIT = thresholds(__file__, "hit")
+EVERYTHING = 1_000_000
+SHORTEST = 5
+
+
+@pytest.fixture
+def sized(recsys):
+    """The recommender under a design of a few users."""
+    if recsys.effort != "thorough" and (recsys.reads_text or recsys.saves_calls):
+        raise NotApplicable(
+            "other sizes cost more than they tell, without --recsys-effort=thorough"
+        )
+
+    def at(**sizes):
+        return recsys.using(users=min(int(USERS["of_a_size"]), recsys.design.users), **sizes)
+
+    return at
+
+
+@pytest.mark.parametrize("candidates", [150, 1000], ids="of{}".format)
+def test_many_candidates_may_stand_in_any_order(sized, candidates):
+    recsys = sized()
+    if len(recsys.dataset.items) < 2 * candidates:
+        raise NotApplicable(f"the catalogue has fewer than {2 * candidates} items")
+    recsys = sized(candidates=candidates)
+    source, followup = recsys.run(), recsys.run(shuffle_candidates)
+    assert unmoved(source, followup, margin=MARGIN["size"], changed=MARGIN["size"])
+
+
+def test_a_long_list_is_complete(sized):
+    assert complete_list(sized(candidates=150, k=50).run(), margin=MARGIN["size"])
+
+
+@pytest.mark.parametrize("k", [1, 50], ids="k{}".format)
+def test_lists_of_any_length_begin_alike(sized, k):
+    recsys = sized(candidates=150, k=10)
+    source, followup = recsys.run(), recsys.run(ask_k(k))
+    assert unmoved(source, followup, margin=MARGIN["size"], changed=MARGIN["size"])
+
+
+@pytest.mark.parametrize("latest", [20, 50, 100], ids="latest{}".format)
+def test_the_older_part_of_a_long_history_counts(sized, recsys, latest):
+    sized()  # whether other sizes are asked at all
+    if "recency" in recsys.promises:
+        raise NotApplicable("reading the latest items alone hides what else is read")
+    whole = recsys.using(history=EVERYTHING)
+    source, followup = whole.run(), whole.run(truncate_history(latest))
+    if source.context.deterministic and recsys.design.k >= SHORTEST:
+        assert few_unchanged(source, followup, margin=HIT["unchanged_by_old_items"])
+        return
+    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["moved"])

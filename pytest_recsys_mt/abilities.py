@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Aspect, Promised
+from pytest_recsys_mt.safety.redaction import without_keys
 
 Flag = Literal[
     "deterministic", "seeded", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
@@ -86,14 +87,19 @@ def method_of(asked: object, name: Method) -> Callable[..., Any] | None:
 
 
 def identity_of(asked: object) -> Mapping[str, object] | None:
-    """The attribute ``identity``: all that its answers depend on, for the cache key."""
+    """The attribute ``identity``: all that its answers depend on, for the cache key. A key stands there by the name
+    of its variable, as what is cached may be exported.
+    """
     identity = getattr(asked, "identity", None)
-    return identity if isinstance(identity, Mapping) else None
+    return without_keys(identity) if isinstance(identity, Mapping) else None
 
 
 def fingerprint_of(asked: object) -> Any:
-    """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one."""
-    return getattr(asked, "fingerprint", None)
+    """The attribute ``fingerprint``: it changes with all that an answer depends on; None without one.
+
+    It holds no key, as the `identity_of` an object does not.
+    """
+    return without_keys(getattr(asked, "fingerprint", None))
 
 
 def identity_in_key(asked: object, name: str, fixture: str) -> dict[str, Any]:

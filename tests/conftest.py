@@ -122,6 +122,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     # What tests before this one left in the process: the name of a key's variable, and the suites of a run inside it.
     _redaction._known.clear()
+    _redaction._read.clear()
     sys.modules.pop("suites", None)
 
 

@@ -30,7 +30,7 @@ from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
-from pytest_recsys_mt.safety.redaction import shown
+from pytest_recsys_mt.safety.redaction import redact, shown
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
@@ -92,7 +92,7 @@ class Roster:
     def notes(self) -> list[str]:
         """What the recommenders of specs note, in safe lines."""
         found = (notes_of(recommender) for recommender in self._recommenders.values())
-        return [one_line(note) for notes in found for note in notes]
+        return [one_line(redact(note)) for notes in found for note in notes]
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
@@ -108,7 +108,7 @@ class Roster:
         """The spec that made a recommender, and an empty text; or its name and its fixture.
 
         That is ``fixture:NAME`` with the parameters, and the place, which distinguishes the fixture from others
-        whose recommender has the same name.
+        whose recommender has the same name; both without keys.
         """
         for spec, known in self._recommenders.items():
             if known is recommender:
@@ -117,7 +117,8 @@ class Roster:
         if not isinstance(name, str):
             name = getattr(recommender, "__name__", None) or type(recommender).__name__
         told = "-".join(parameters)
-        return f"fixture:{name}[{told}]" if told else f"fixture:{name}", place
+        named = f"fixture:{name}[{told}]" if told else f"fixture:{name}"
+        return redact(named), redact(place)
 
     def subject(
         self,

@@ -68,7 +68,7 @@ def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
 
 def model_ids(models: Sequence[str]) -> list[str]:
     """The name of each model in the ids of its tests."""
-    return _distinct([slug(model) for model in models])
+    return distinct([slug(model) for model in models])
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
@@ -106,7 +106,7 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
             pytest.param(None, bare(each), marks=each.marks if is_param(each) else ())
             for each in transformations
         ],
-        ids=_distinct(
+        ids=distinct(
             [
                 slug(str(getattr(each, "id", None) or name)) if is_param(each) else slug(name)
                 for each, name in zip(transformations, names, strict=True)
@@ -148,7 +148,8 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-def _distinct(ids: list[str]) -> list[str]:
+def distinct(ids: list[str]) -> list[str]:
+    """`ids` with numbers behind those that stand there before."""
     return [
         each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
         for place, each in enumerate(ids)

@@ -37,7 +37,7 @@ from pytest_recsys_mt.plugin.running import (  # noqa: F401 - pytest takes its h
 from pytest_recsys_mt.safety.files import RUNS
 from pytest_recsys_mt.safety.sanitize import Safe
 
-pytest_plugins = ("pytest_recsys_mt.plugin.fixtures",)
+pytest_plugins = ("pytest_recsys_mt.plugin.fixtures", "pytest_recsys_mt.plugin.naming")
 
 MARKS = (
     f"{MARK}(*transformations): set by @metamorphic; one test per transformation",

@@ -94,9 +94,12 @@ class Reported:
             if skipped is not None:
                 stats["skipped"] = skipped
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the name of a file that could not be collected."""
+        """Keep the name of a file that could not be collected, and take keys out of the error before it is shown."""
         if report.failed:
+            report.longrepr = safe(report.longrepr)
+            report.sections = safe(report.sections)
             self.uncollected.append(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)

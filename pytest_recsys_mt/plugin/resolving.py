@@ -12,7 +12,7 @@ from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.files import cache_folder, expanded
-from pytest_recsys_mt.safety.redaction import carries_key, shown
+from pytest_recsys_mt.safety.redaction import carries_key, gives_key, redact, shown
 from pytest_recsys_mt.wording import typed
 
 
@@ -144,6 +144,11 @@ def _value(config: pytest.Config, option: Option) -> Any:
             raise pytest.UsageError(
                 f"{where}={shown(str(text))!r}: an address carries no user name and no key; where the "
                 f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+            )
+        if option.metavar == "SPEC" and (redact(str(text)) != str(text) or gives_key(str(text))):
+            raise pytest.UsageError(
+                f"{where}={shown(str(text))!r} holds a key, and a spec is shown in reports; put the key into a variable "
+                f"of the environment, and let the recommender read it there"
             )
         try:
             read.append(option.read(str(text)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.safety.redaction import redact, without_keys
 from pytest_recsys_mt.safety.sanitize import one_line, plain, sanitize
 from pytest_recsys_mt.verdict import Verdict
 
@@ -24,7 +25,7 @@ def facts_of(verdict: Verdict) -> dict[str, Any]:
     """A verdict as plain data: its sentence, and what is known of its `FACTS`."""
     known = {name: getattr(verdict, name) for name in FACTS}
     told = {name: fact for name, fact in known.items() if fact not in (None, "")}
-    return plain({"sentence": verdict.summary, **told}, [])  # type: ignore[no-any-return]
+    return without_keys(plain({"sentence": verdict.summary, **told}, []))  # type: ignore[no-any-return]
 
 
 def metadata_of(verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -40,7 +41,9 @@ def tell(report: pytest.TestReport, config: pytest.Config, verdicts: Sequence[Ve
     if report.passed:
         for verdict in verdicts:
             title = f"recsys-mt: {one_line(verdict.relation or verdict.oracle)}"
-            report.sections.append((title, sanitize(f"{verdict.summary}\n{verdict.numbers}")))
+            report.sections.append(
+                (title, redact(sanitize(f"{verdict.summary}\n{verdict.numbers}")))
+            )
     if verdicts and config.pluginmanager.hasplugin(ALLURE):
         allure: Any = importlib.import_module("allure")
         text = json.dumps([facts_of(verdict) for verdict in verdicts], indent=1, ensure_ascii=False)

@@ -21,6 +21,7 @@ from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import row_of
 from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_kind
+from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -120,7 +121,7 @@ def _evidence_of(
             more = f"to look for the smallest example, with at most {SHRINK} more calls:"
             lines += [more, smaller]
         name = one_line(verdict.relation or verdict.oracle)
-        yield f"recsys-mt: {name}", sanitize("\n".join(lines))
+        yield f"recsys-mt: {name}", redact(sanitize("\n".join(lines)))
 
 
 def _of_verdict(report: Any) -> bool:

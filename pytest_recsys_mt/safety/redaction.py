@@ -6,11 +6,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import NoReturn, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 from urllib.parse import quote, unquote, urlsplit
 
+from pytest_recsys_mt.safety.keys import SHORTEST, keys_of
 from pytest_recsys_mt.safety.sanitize import without_controls
 
 KEY, AUTHORIZATION = "OPENAI_API_KEY", "RECSYS_HTTP_AUTHORIZATION"
@@ -22,9 +23,6 @@ HEADERS = "OPENAI_CUSTOM_HEADERS"
 ADDRESSES = ("OPENAI_BASE_URL", "RECSYS_HTTP_ORIGIN", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 """Those of addresses, proxies in either case: what stands in one beside host, port and path may be a key."""
 
-SHORTEST = 8
-"""Shorter keys are placeholders ("none", "ollama") that may occur in an answer."""
-
 PART = 10
 """This many characters of a key in a row count as the key: a server may cut what it repeats."""
 
@@ -34,6 +32,11 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """User names and passwords in an address, and spec parameters whose names look like a key's."""
+
+_WORDS = re.compile(rb"[a-z]*(?:[A-Z][a-z]{3,}|[._ -][a-z]*)*")
+"""Words as any report has them: as part of a key they tell nothing of it, unless they are `2 * PART` long."""
+
+_SCHEME = re.compile(r"(?:basic|bearer|token) +\S+", re.IGNORECASE)
 
 _ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|[abfnrtv])")
 """Characters that a `repr` or JSON escapes."""
@@ -47,6 +50,10 @@ GRAM = 4
 ``2 * GRAM - 1`` bytes in a row contain a whole block."""
 
 _known: dict[str, str] = {}
+"""The variables of all keys that the environment has had, by key."""
+
+_read: dict[Any, Any] = {}
+"""The environment as it was last read."""
 
 
 class Secret(str):
@@ -94,12 +101,7 @@ def _without_keys(text: str) -> str:
 
 def redact_bytes(data: bytes) -> bytes:
     """As `redact`, for bytes that may not be text."""
-    for variable in (KEY, AUTHORIZATION, HEADERS):
-        secret(variable)
-    for variable in (*ADDRESSES, *map(str.lower, ADDRESSES)):
-        value = os.environ.get(variable, "")
-        if value and not is_address(value if "://" in value else f"http://{value}"):
-            secret(variable)
+    _read_environment()
     grams = _grams(tuple(_known.items()))
     blocks = memoryview(data)[: len(data) // GRAM * GRAM].cast("I")
     if grams.keys().isdisjoint(blocks):
@@ -109,7 +111,7 @@ def redact_bytes(data: bytes) -> bytes:
         for number, block in enumerate(blocks)
         for form, offset, name in grams.get(block, ())
         for start, end in [_run(data, number * GRAM, form, offset)]
-        if end - start >= min(PART, len(form))
+        if end - start >= min(PART, len(form)) and _tells(data[start:end], form)
     )
     parts, last = [b""], 0
     for start, end, name in found:
@@ -117,6 +119,18 @@ def redact_bytes(data: bytes) -> bytes:
             parts += [data[last:start], f"[{name}]".encode()]
         last = max(last, end)
     return b"".join([*parts, data[last:]]) if found else data
+
+
+def without_keys(value: Any) -> Any:
+    """Plain data with `redact` for all its texts."""
+    match value:
+        case str():
+            return redact(value)
+        case Mapping():
+            return {without_keys(key): without_keys(each) for key, each in value.items()}
+        case list() | tuple():
+            return [without_keys(each) for each in value]
+    return value
 
 
 def shortened(text: str, most: int) -> str:
@@ -127,6 +141,13 @@ def shortened(text: str, most: int) -> str:
 def holds_secret(spec: str) -> bool:
     """Whether a spec contains a password, or a parameter whose name looks like a key's."""
     return _SECRET.search(spec) is not None
+
+
+def gives_key(spec: str) -> bool:
+    """Whether a parameter of a spec is named as a key is, and its value looks like one: not like a column's name."""
+    pairs = [each.partition("=") for each in spec.partition("?")[2].split("&")]
+    keys = [key for name, _, value in pairs for key in keys_of(name, unquote(value))]
+    return any(_WORDS.fullmatch(key.replace("_", "-").encode()) is None for key in keys)
 
 
 def carries_key(spec: str) -> bool:
@@ -155,6 +176,33 @@ def shown(spec: str) -> str:
     elif query and (url or "://" in query[0] or holds_secret(spec)):
         spec = f"{place}?..."
     return redact(spec)
+
+
+def _read_environment() -> None:
+    """Look for keys in the environment, if it changed. Those that it had before stay known."""
+    global _read
+    # Comparing what is below `os.environ` takes a microsecond, reading it through the mapping a hundred.
+    now = getattr(os.environ, "_data", os.environ)
+    if now == _read:
+        return
+    read = dict(now)
+    for variable in (KEY, AUTHORIZATION, HEADERS):
+        secret(variable)
+    others = sorted({*os.environ} - {KEY, AUTHORIZATION, HEADERS})
+    for variable in others:
+        value = os.environ.get(variable, "")
+        if variable.upper() in ADDRESSES:
+            if value and not is_address(value if "://" in value else f"http://{value}"):
+                secret(variable)
+            continue
+        for key in keys_of(variable, value):
+            _known.setdefault(Secret(key), variable)
+    _read = read
+
+
+def _tells(run: bytes, form: bytes) -> bool:
+    """Whether a part of a key is more than words, which may stand there by chance."""
+    return len(run) >= min(2 * PART, len(form)) or _WORDS.fullmatch(run) is None
 
 
 def _run(text: bytes, at: int, form: bytes, offset: int) -> tuple[int, int]:
@@ -192,7 +240,7 @@ def _keys(value: str, name: str) -> Iterator[str]:
         for line in value.splitlines():
             yield from _keys(line.partition(":")[2].strip(), AUTHORIZATION)
         return
-    if name != AUTHORIZATION:
+    if name != AUTHORIZATION and not _SCHEME.fullmatch(value):
         yield value
         return
     scheme, _, rest = value.rpartition(" ")

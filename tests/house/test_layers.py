@@ -16,7 +16,7 @@ FOLDERS = {"relations", "oracles", "suites"}
 # A room (a package, or a module at the root of ours) imports itself and the rooms it names, nothing else
 # of ours. ARCHITECTURE.md says why.
 ROOMS: dict[str, set[str]] = {
-    "abilities": {"errors", "requests"},
+    "abilities": {"errors", "requests", "safety"},
     "design": set(),
     "prompt_texts": {"safety"},
     "errors": set(),

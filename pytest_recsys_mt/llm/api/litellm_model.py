@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -17,10 +16,7 @@ from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.flight import Told
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Prompt
-from pytest_recsys_mt.safety.redaction import secret, shown
-
-_KEYS = re.compile(r"(?:^|_)(?:API_?KEY|ACCESS_KEY|TOKEN|SECRET|CREDENTIALS|PASSWORD)(?:_|$)")
-"""Environment variables that hold keys of providers."""
+from pytest_recsys_mt.safety.redaction import shown
 
 _PLACES = ("API_BASE", "BASE_URL", "API_VERSION", "REGION", "REGION_NAME", "RUNTIME_ENDPOINT")
 """Endings of those that say where a provider is asked."""
@@ -106,8 +102,6 @@ class LiteLLMModel(OpenAIModel):
 
     @cached_property
     def _library(self) -> Any:
-        for name in filter(_KEYS.search, os.environ):
-            secret(name)
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub
         try:
             with _unwarned():

@@ -30,6 +30,7 @@ _UNREAD: Mapping[str, str] = {
     "history": "the history",
     "candidates": "the candidates",
     "user": "who the user is",
+    "titles": "titles",
     "instruction": "the instruction",
 }
 

@@ -56,9 +56,11 @@ from pytest_recsys_mt.relations.shift_ratings import shift_ratings as shift_rati
 from pytest_recsys_mt.relations.shift_times import shift_times as shift_times
 from pytest_recsys_mt.relations.shilling import shilling as shilling
 from pytest_recsys_mt.relations.shuffle_candidates import shuffle_candidates as shuffle_candidates
+from pytest_recsys_mt.relations.spell_titles import spell_titles as spell_titles
 from pytest_recsys_mt.relations.split_user import split_user as split_user
 from pytest_recsys_mt.relations.swap_candidates import swap_candidates as swap_candidates
 from pytest_recsys_mt.relations.swap_history import swap_history as swap_history
+from pytest_recsys_mt.relations.swap_titles import swap_titles as swap_titles
 from pytest_recsys_mt.relations.swap_user import swap_user as swap_user
 from pytest_recsys_mt.relations.title_injection import title_injection as title_injection
 from pytest_recsys_mt.relations.transformation import *
@@ -119,9 +121,11 @@ __all__ = [
     "shift_times",
     "shilling",
     "shuffle_candidates",
+    "spell_titles",
     "split_user",
     "swap_candidates",
     "swap_history",
+    "swap_titles",
     "swap_user",
     "title_injection",
     "truncate_history",

@@ -91,6 +91,7 @@ CONTROLS: Mapping[Aspect, tuple[Transformation, ...]] = MappingProxyType(
         "history": (relations.swap_history,),
         "candidates": (relations.swap_candidates,),
         "user": (relations.swap_user,),
+        "titles": (relations.swap_titles,),
         "instruction": (relations.order_by_title,),
     }
 )

@@ -126,9 +126,7 @@ def tried(design: Design, rows: Sequence[Row]) -> str:
         return ""
     history = f"histories of up to {design.history} items" if design.history else "no history"
     offered = f"{design.candidates} candidates" if design.candidates else "the whole catalogue"
-    others = any(
-        SIZES in f"/{row['nodeid']}" and row["status"] != "not-applicable" for row in rows
-    )
+    others = any(SIZES in f"/{row['nodeid']}" and row["status"] != "not-applicable" for row in rows)
     more = "; other sizes by test_sizes" if others else ""
     return f"tried: {history}, {offered}, lists of {design.k}{more}"
 

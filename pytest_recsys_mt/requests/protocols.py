@@ -7,13 +7,14 @@ from pytest_recsys_mt.requests.answer import Recommendation
 from pytest_recsys_mt.requests.prompt import Completion, Prompt
 from pytest_recsys_mt.requests.request import Request
 
-Aspect = Literal["ratings", "history", "candidates", "user", "instruction"]
+Aspect = Literal["ratings", "history", "candidates", "user", "titles", "instruction"]
 """A part of a request that a recommender may or may not read.
 
 * ``ratings``: the values of the ratings, not the items that have them
 * ``history``: the history as a whole, and whatever a prompt tells of the user
 * ``candidates``: which items are offered
 * ``user``: who asks: the name together with the history
+* ``titles``: the titles of items, not their ids
 * ``instruction``: the additional sentence of the prompt
 """
 

@@ -343,6 +343,15 @@ class SwapsInFullBatches(Sound):
         return answers
 
 
+class ReadsAsciiTitles(Sound):
+    """Loses what it has read of films whose titles have other than ASCII letters."""
+
+    def question(self, request: Request) -> Request:
+        return request.replace(
+            history=tuple(each for each in request.history if each.item.title.isascii())
+        )
+
+
 class LeavesTiesToThePlace(Sound):
     """Ranks by scores in few steps, and leaves ties as the candidates stand."""
 

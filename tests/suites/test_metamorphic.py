@@ -126,6 +126,7 @@ def test_it_finds_what_shows_only_when_asked_otherwise(
         (faults.RanksTheFirstHundred, "test_sizes.py", "shuffle_candidates"),
         (faults.LosesTheFirstItem, "test_candidates.py", "offer_extremes"),
         (faults.SwapsInFullBatches, "test_asking.py", "ask_in_one_batch"),
+        (faults.ReadsAsciiTitles, "test_titles.py", "spell_titles('plain')"),
         (faults.LeavesTiesToThePlace, "test_candidates.py", "shuffle_candidates"),
     ],
 )

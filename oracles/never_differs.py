@@ -17,6 +17,7 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.oracles.judging.together import CHANGED
 from pytest_recsys_mt.verdict import Status, Verdict
 
@@ -80,6 +81,9 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
     status, reason = found or (status, reason)
     if found is None:
         reason = "; ".join(filter(None, (reason, *missing_in_words(account))))
+    details = unreadable(pairs, {})
+    if status == "violated":
+        details |= what_is_shared(effect > 0, effects, pairs, source.context)
     return Verdict(
         status,
         "never_differs",
@@ -93,7 +97,7 @@ def _judged(source: Answers, followup: Answers, pairs: Pairs) -> Verdict:
         errors=account.errors.total(),
         account=account.plain,
         reason=reason,
-        details=unreadable(pairs, {}),
+        details=details,
         examples=pick(effects, effect, pairs.source, pairs.followup, source.context),
     )
 

@@ -24,6 +24,9 @@ NOT_ASKED = "not asked: "
 NEEDED = "users_needed"
 """Where the details of an inconclusive verdict say how many users would show a promise that is kept."""
 
+SHARED = "shared"
+"""Where the details of a violated verdict say what the changed answers share; see `oracles.judging.shared`."""
+
 FITS_NEEDED = "fits_needed"
 """The same for fits a side, where the spread of fits with other seeds is too large."""
 

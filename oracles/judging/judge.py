@@ -10,6 +10,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects, replicates_of
 from pytest_recsys_mt.oracles.judging.fits import over_fits
+from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
@@ -68,7 +69,7 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
     def see(users: int) -> Seen:
         pairs = source.pair(followup, users)
         looked.append((users, pairs, seen(pairs)))
-        return looked[-1][-1]
+        return looked[-1][2]
 
     relation = followup.label or source.label
     verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
@@ -99,7 +100,11 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
             verdict, claim, before, lambda: source.pair_anew(followup, users), seen, context
         )
     else:
+        first = verdict
         verdict = confirmed(verdict, before.apart, context.deterministic, anew)
+        if verdict is first and verdict.status == "violated":
+            found = with_shared(verdict.details, claim, last.effects, before, context)
+            verdict = dataclasses.replace(verdict, details=found)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
 

@@ -10,6 +10,7 @@ from pytest_recsys_mt.report.changes import DIFFERING, SAME, Line, called, chang
 from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.sanitize import one_line
+from pytest_recsys_mt.verdict import SHARED
 
 NOTHING = "(nothing)"
 
@@ -31,7 +32,9 @@ MOST_ROWS = 3
 
 
 def evidence(row: Row, where: str = "") -> list[str]:
-    """The smallest example and some users of one row, in lines of 80 columns; `where` is the file with the rest."""
+    """What the changed answers of one row share, its smallest example and some users, in lines of 80 columns; `where` is
+    the file with the rest.
+    """
     shrunk = row.get("shrunk")
     users = [each for each in row["examples"] if not each.get("keeps")] or row["examples"][:1]
     if shrunk is not None:
@@ -51,7 +54,15 @@ def evidence(row: Row, where: str = "") -> list[str]:
     if left or any("… " in line for line in lines):
         more = f"{left} more {'user' if left == 1 else 'users'}, and " if left else ""
         lines += ["", f"({more}every request in full: {where or '--recsys-html=report.html'})"]
-    return lines
+    shared = wrap(one_line(shared_of(row)), WIDTH - 1)
+    return ["", *shared, *lines] if shared else lines
+
+
+def shared_of(row: Row) -> str:
+    """What the changed answers of a row share, in words; empty if nothing was found."""
+    found = (row.get("details") or {}).get(SHARED)
+    text = found.get("text") if isinstance(found, Mapping) else None
+    return text if isinstance(text, str) else ""
 
 
 def example_of(row: Row) -> list[str]:

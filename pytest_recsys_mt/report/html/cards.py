@@ -10,7 +10,7 @@ from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row
 from pytest_recsys_mt.gate.states import STATES, measured
 from pytest_recsys_mt.report.changes import Change, Line, changes
-from pytest_recsys_mt.report.evidence import is_of_one_side
+from pytest_recsys_mt.report.evidence import is_of_one_side, shared_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
@@ -92,6 +92,11 @@ class Card:
         """The first wrong answers to its questions, as the record has them, and their number."""
         found = self.row["details"].get("wrong")
         return found if isinstance(found, Mapping) else None
+
+    @property
+    def shared(self) -> str:
+        """What its changed answers share; empty if nothing was found."""
+        return shared_of(self.row)
 
     @cached_property
     def examples(self) -> Sequence[Shown]:

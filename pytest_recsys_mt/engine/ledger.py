@@ -30,10 +30,20 @@ from pytest_recsys_mt.verdict import (
     Status,
     Verdict,
 )
+from pytest_recsys_mt.wording import beyond
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample
     from pytest_recsys_mt.engine.source import Branches
+
+
+def _beyond_its_limit(verdict: Verdict) -> str:
+    """That the estimate of a verdict is beyond its limit, though too few users were asked to claim it; or empty."""
+    estimate, limit = verdict.estimate, verdict.margin
+    if estimate is None or limit is None or beyond(estimate, verdict.allowed, limit) <= 0:
+        return ""
+    name = verdict.relation or verdict.oracle
+    return f"but the estimate of {name}, {estimate:.3f}, is beyond its limit of {limit:g}"
 
 
 @dataclass
@@ -82,7 +92,8 @@ class RunningTest:
         if self.shipped and verdict.status == "inconclusive":
             for needed, reason in ((NEEDED, TOO_FEW), (FITS_NEEDED, TOO_FEW_FITS)):
                 if needed in verdict.details:
-                    verdict = replace(verdict, status="not-applicable", reason=reason)
+                    told = "; ".join(filter(None, (reason, _beyond_its_limit(verdict))))
+                    verdict = replace(verdict, status="not-applicable", reason=told)
         if not verdict.account and verdict.status != "not-applicable":
             verdict = replace(verdict, account=self._account_of(verdict))
         noted = replace(verdict, ledger=self)

@@ -77,3 +77,9 @@ def test_no_type_of_scipy_is_indexed_when_a_program_runs() -> None:
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
         }
         assert not indexed & names, file
+
+
+def test_the_citation_is_of_this_version() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {PROJECT['version']}\n" in cited
+    assert f"\nlicense: {PROJECT['license']}\n" in cited

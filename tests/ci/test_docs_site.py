@@ -65,7 +65,7 @@ def test_every_relation_has_its_promise_its_need_and_an_example_before_and_after
     for name, text in sections("relations.md").items():
         assert re.search(r"^\*.+\* Needs .+\.$", text, re.MULTILINE), name
         (difference,) = re.findall(r"```diff\n(.*?)\n```", text, re.DOTALL)
-        if name == "same_seed_same_answer" or name.startswith("ask_") and name != "ask_k":
+        if name == "same_seed_same_answer" or (name.startswith("ask_") and name != "ask_k"):
             assert difference == "  the same request on both sides"
         elif "Needs a recommender that is fitted" in text:
             what = r"(?m)^[+-] |^  (the same request, after another|not applicable to the)"

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item, Request, World
@@ -50,7 +51,10 @@ def spell_titles(spelling: Spelling = "plain") -> Transformation:
     spelt = _SPELLINGS[arguments.choice("spell_titles", "spelling", spelling, [*_SPELLINGS])]
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        return with_titles(request, lambda item: spelt(item.title))
+        changed = with_titles(request, lambda item: spelt(item.title))
+        if changed == request:
+            raise NotApplicable("no title is written otherwise in this spelling")
+        return changed
 
     return built_in(
         ("spell_titles", spelling),

@@ -183,7 +183,7 @@ def inapplicable(rows: Iterable[Row]) -> list[str]:
     return told
 
 
-SHOWN_REASONS = 4
+SHOWN_REASONS = 3
 """So many reasons why tests do not apply are shown one by one; if there are more, `-v` shows the others."""
 
 

@@ -114,9 +114,13 @@ def _evidence_of(
             continue  # the test failed for another verdict
         first = is_first_of_its_kind(row, shown)
         told = evidence_once(row, whole, shown)
-        lines = [*textwrap.wrap(verdict.summary, 79), verdict.numbers, *told]
-        if row["reproduce"]:
-            lines += ["", "to run this test again:", row["reproduce"]]
+        lines = textwrap.wrap(verdict.summary, 79)
+        if first:
+            lines += [verdict.numbers, *told]
+            lines += ["to run this test again:"] if row["reproduce"] else []
+        else:
+            lines += told
+        lines += [row["reproduce"]] if row["reproduce"] else []
         if smaller and number in running.to_shrink and first:
             more = f"to look for the smallest example, with at most {SHRINK} more calls:"
             lines += [more, smaller]

@@ -37,9 +37,12 @@ def short_traceback(
         style="short", chain=False, tbfilter=lambda info: info.traceback.cut(path=item.path)
     )
     told = f"{one_line(failed.relation or failed.oracle)} is {failed.status}"
+    shown = item.config.stash.get(SHOWN, {})
+    kind = f"{item.nodeid.partition('::')[0]} {failed.oracle}"
+    again = any(each == kind for each, _ in shown)
     for entry in found.reprtraceback.reprentries:
         code = [line for line in entry.lines if not line.startswith("E")]
-        entry.lines = [*code, f"E   assert {told}"]
+        entry.lines = code if again else [*code, f"E   assert {told}"]
     found.reprcrash.message = f"assert {told}"
     return found
 
@@ -74,12 +77,9 @@ def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
     if first:
         return evidence(row, where)
     if twin is not None:
-        return ["", f"smallest example: that of {one_line(twin)} above"]
+        return [f"smallest example: that of {one_line(twin)} above; to run this test alone:"]
     shrunk = row.get("shrunk")
     if shrunk is None:
         told = f"{len(row['examples'])} users" if row["examples"] else "nothing"
-        return [
-            "",
-            f"to see {told} in full: the command below, or {where or '--recsys-html=report.html'}",
-        ]
-    return ["", size_of_smallest(shrunk), "(in full: the command below)"]
+        return [f"to see {told} in full ({where or '--recsys-html=report.html'} has all):"]
+    return [f"{size_of_smallest(shrunk)}; in full:"]

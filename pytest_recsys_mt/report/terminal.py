@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.settings import Effort
+from pytest_recsys_mt.engine.settings import Effort, Settings
 from pytest_recsys_mt.gate.document import Calls, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
@@ -56,8 +55,9 @@ def summarise(reporter: Any, record: Record) -> None:
     models = [model for model in document["models"] if any(row["model"] == model for row in rows)]
     reporter.write_sep("=", _title(models if rows else document["models"], settings.data))
     several = len(models) > 1
-    for entry in unsettled(rows):
-        _tell(reporter, entry, several)
+    entries = unsettled(rows)
+    for entry in entries:
+        _tell(reporter, entry, several, promise=len(entries) == 1 or reporter.verbosity > 0)
     kept = [row for row in rows if state_of(row) == "holds"]
     if settings.columns or reporter.verbosity > 0:
         _tables(reporter, rows, models, settings.columns)
@@ -77,7 +77,7 @@ def summarise(reporter: Any, record: Record) -> None:
     for told in (with_changed_lists(kept, several), without_number(kept, several)):
         if told:
             say(reporter, told)
-    if told := tried(settings.design, rows):
+    if told := tried(settings, rows):
         say(reporter, told)
     calls = document["calls"]
     ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
@@ -101,11 +101,12 @@ def summarise(reporter: Any, record: Record) -> None:
         say(reporter, told)
     say(reporter, gate["sentence"])
     left = [name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
-    if left:
-        text = (
-            f"violated also after Holm's correction for all tests: {', '.join(dict.fromkeys(left))}"
-        )
-        say(reporter, text, "    ")
+    violated = [row for row in document["results"] if state_of(row) == "violated"]
+    if left and len(left) == len(violated) > 1:
+        say(reporter, "all of them violated also after Holm's correction for all tests", "    ")
+    elif left:
+        names = ", ".join(dict.fromkeys(left))
+        say(reporter, f"violated also after Holm's correction for all tests: {names}", "    ")
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
         _write(reporter, reason, "  ", width=75)
     discovered = standing(document["results"], "p_bh", settings.alpha)
@@ -120,14 +121,15 @@ SIZES = "/test_sizes.py::"
 """Tests that ask at other sizes than those of the run."""
 
 
-def tried(design: Design, rows: Sequence[Row]) -> str:
+def tried(settings: Settings, rows: Sequence[Row]) -> str:
     """At which sizes the run asked; empty if it asked nothing."""
     if not any(row["status"] != "not-applicable" for row in rows):
         return ""
-    history = f"histories of up to {design.history} items" if design.history else "no history"
+    design = settings.design
+    history = f"histories of {design.history} items" if design.history else "no history"
     offered = f"{design.candidates} candidates" if design.candidates else "the whole catalogue"
     others = any(SIZES in f"/{row['nodeid']}" and row["status"] != "not-applicable" for row in rows)
-    more = "; other sizes by test_sizes" if others else ""
+    more = "; other sizes too" if others else ""
     return f"tried: {history}, {offered}, lists of {design.k}{more}"
 
 
@@ -138,7 +140,7 @@ def _title(models: Sequence[str], data: str) -> str:
     return shorten(f"recsys-mt: {names} on {data}", 74)
 
 
-def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
+def _tell(reporter: Any, entry: Unsettled, several: bool, *, promise: bool) -> None:
     row = entry.row
     word = WORDS[state_of(row)]
     first, *others = _wrapped(f"{word}  {entry.where(several)}", "  ")
@@ -146,7 +148,7 @@ def _tell(reporter: Any, entry: Unsettled, several: bool) -> None:
     for line in (first.removeprefix(word), *others):
         reporter.write_line(line)
     about = ""
-    if entry.together:
+    if entry.together or (row["relation"] and not promise):
         about = ""
     elif entry.place and row["relation"]:
         about = f"promise: {one_line(row.get('promise', ''))}"

@@ -21,7 +21,7 @@ PRINTED = Template(
 CATALOGUE = tuple(
     Item(
         f"i{number:03d}",
-        f"Film {number}",
+        f"Film {number}" if number % 4 else f"Café {number}",
         1950 + number,
         {"genres": ("Odd",) if number % 2 else ("Even", f"Of {number % 5}")},
     )

@@ -19,14 +19,16 @@ SHORTEST = 5
 
 @pytest.fixture
 def sized(recsys):
-    """The recommender under a design of a few users."""
+    """The recommender under a design of a few users; of one that varies, as many as a verdict needs."""
     if recsys.effort != "thorough" and (recsys.reads_text or recsys.saves_calls):
         raise NotApplicable(
             "other sizes cost more than they tell, without --recsys-effort=thorough"
         )
 
+    few = int(USERS["of_a_size"]) if recsys.deterministic else recsys.design.users
+
     def at(**sizes):
-        return recsys.using(users=min(int(USERS["of_a_size"]), recsys.design.users), **sizes)
+        return recsys.using(users=min(few, recsys.design.users), **sizes)
 
     return at
 

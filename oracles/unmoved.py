@@ -25,9 +25,9 @@ def unmoved(
     slices: Slices | None = None,
     cap: float | None = None,
 ) -> Verdict:
-    """A change that says nothing must leave the answer as it is: the oracle to begin with.
+    """A change that says nothing must leave the answer as it is.
 
-    It judges what the recommender allows to be judged:
+    It is the oracle to begin with, and judges what the recommender allows to be judged:
 
     * Of a noisy recommender, the mean loss of agreement beyond its own noise, as `same_ranking` does.
     * Of a deterministic recommender, the share of users whose list changed at all. No noise hides there that

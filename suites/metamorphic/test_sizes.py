@@ -50,6 +50,8 @@ def test_a_long_list_is_complete(sized):
 @pytest.mark.parametrize("k", [1, 50], ids="k{}".format)
 def test_lists_of_any_length_begin_alike(sized, k):
     recsys = sized(candidates=150, k=10)
+    if k == 1 and not recsys.deterministic:
+        raise NotApplicable("which item comes first varies with the noise of a recommender")
     source, followup = recsys.run(), recsys.run(ask_k(k))
     assert unmoved(source, followup, margin=MARGIN["size"], changed=MARGIN["size"])
 

@@ -77,6 +77,7 @@ class Context:
         thing: What one of them is called, such as ``book``; empty for ``item``.
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
         made_up: Whether answers are made up for a plan, so that all is asked that could be.
+        alone: Whether one user is judged alone, for a smallest example: nobody reads how many more it would take.
         popularity: Training interactions by item id; items of the catalogue without any have 0.
         neighbours: The items that the same users have, nearest first, by item id.
         users: Number of users with training interactions; 0 if unknown.
@@ -97,6 +98,7 @@ class Context:
     family: int = 1
     ask_everybody: bool = False
     made_up: bool = False
+    alone: bool = False
     items: Mapping[str, Item] = field(default_factory=dict)
     thing: str = ""
     popularity: Mapping[str, int] = field(default_factory=dict)

@@ -270,6 +270,8 @@ def _judged(
         return (status, mostly_holes(effects.holes)), numbers
     if status != "inconclusive" or unasked:
         return (status, unasked if status == "inconclusive" else ""), numbers
+    if context.alone:
+        return (status, ""), numbers
     if effects.joint:
         needed = joint_users_needed(len(effects.rows), numbers["interval"], abs(claim.margin))
         return (status, OF_ALL), {**numbers, "details": _needed(needed, context)}

@@ -41,7 +41,9 @@ def pick(
     context: Context,
 ) -> tuple[Example, ...]:
     """Up to `WORST` users, the worst by their `excess` first, ``(n,)``, and up to `BEST` that keep the promise (at most 0)."""
-    worst = np.argsort(-excess, kind="stable")[:WORST]
+    # Of users who break it equally, as by any change of their lists, those whose answers agree least are the clearest.
+    agreement = np.zeros(len(excess)) if effects.agreement is None else effects.agreement
+    worst = np.lexsort((agreement, -excess))[:WORST]  # stable
     # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
     rest = [place for place in best if place not in worst][:BEST]

@@ -1,7 +1,9 @@
 """One user's requests, asked as long as the time for it lasts."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 
+from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
@@ -9,6 +11,7 @@ from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.verdict import Verdict
 
 APART = 2**16
 """Distance of the replicate numbers of fresh answers: more than any test has, and all of them are below
@@ -61,6 +64,9 @@ class OneUser(Runner):
         self.cases = (case, case)
         self.world = whole.world  # of the whole run: transformations then draw as in the run
         self.requests: dict[str, Request] = {}
+
+    def context(self, report: Callable[[Verdict], Verdict] = lambda verdict: verdict) -> Context:
+        return dataclasses.replace(super().context(report), alone=True)
 
     def transformed(
         self, case: Case, transformations: Sequence[AnyTransformation], *seed: str

@@ -160,13 +160,23 @@ class Plan(Executor):
         # Whoever asks for the same once more finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)
         self._again[self._nodeid, what] = max(calls, counted)
-        known = self.by_test.get((self._nodeid, subject.name)) or Count()
+        known = self._own_calls(subject.name)
         made = max(known.to_make, 1)
         output = known.output_tokens and known.output_tokens // made
         key = (CONFIRMING, subject.name)
         again = self.counts.setdefault(key, Count(price=known.price))
         again.add(known.prompt_tokens / made, known.counted, output, max(calls - counted, 0))
         return True
+
+    def _own_calls(self, name: str) -> Count:
+        """The calls of this test; of a test that asks only what others have asked, those of a suite stand for them."""
+        own = self.by_test.get((self._nodeid, name))
+        others = (
+            count
+            for (suite, model), count in self.counts.items()
+            if model == name and suite not in BESIDE
+        )
+        return own or next(others, Count())
 
     def execute(
         self,

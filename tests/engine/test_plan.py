@@ -220,6 +220,26 @@ def test_a_plan_says_what_the_calls_cost(project: Project) -> None:
     assert max(map(len, lines[start:])) <= 80  # above it, pytest names plugins and folders
 
 
+def test_what_confirms_calls_of_other_tests_has_their_price(project: Project) -> None:
+    project.pytester.makepyfile(
+        test_it="""
+        from pytest_recsys_mt.oracles import no_repeats, same_ranking
+        from pytest_recsys_mt.relations import scale_ratings
+
+        def test_first(recsys):
+            assert no_repeats(recsys.run())
+            assert no_repeats(recsys.run(scale_ratings(2)))
+
+        def test_second(recsys):
+            assert same_ranking(recsys.run(), recsys.run(scale_ratings(2)), margin=0.05)
+        """
+    )
+    project.plan("--recsys-model=models.py:Counting")
+    text = " ".join(project.printed.outlines)
+    assert re.search(r"more if every relation is violated; at most \$0\.\d*[1-9]", text), text
+    assert "unknown" not in text.partition("nothing was asked")[2]
+
+
 def test_an_estimate_is_calibrated_by_the_answers_in_the_cache(project: Project) -> None:
     model = "--recsys-model=models.py:Chat"
     project.plan(model, "-k", "test_one")

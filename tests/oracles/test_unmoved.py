@@ -1,5 +1,7 @@
 """What says nothing must move nothing: the share of changed lists where nothing varies, the mean loss elsewhere."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,24 @@ def test_small_changes_of_many_lists_are_a_fault_of_a_recommender_that_never_var
     assert verdict.measures == "share of users whose list changed"
     assert verdict.estimate == pytest.approx(0.2, abs=0.08)
     assert verdict.details["changed"]["changed"] == round((verdict.estimate or 0) * verdict.users)
+
+
+def test_of_users_who_break_it_equally_the_one_whose_lists_agree_least_is_shown_first() -> None:
+    turned = [["e", "d", "c", "b", "a"]]
+    changed = [*[LAST_TWO_SWAPPED] * 10, turned, *[LAST_TWO_SWAPPED] * 49]
+    verdict = unmoved(*sides([LIST] * 60, changed, DETERMINISTIC), margin=0.05)
+    assert verdict.examples[0].user == "u10"
+
+
+def test_nobody_computes_how_many_users_it_takes_where_one_is_judged_for_an_example() -> None:
+    few = sides([LIST] * 3, [LAST_TWO_SWAPPED, LIST, LIST], DETERMINISTIC)
+    alone = dataclasses.replace(DETERMINISTIC, alone=True)
+    shown = unmoved(*few, margin=0.05)
+    example = unmoved(*sides([LIST] * 3, [LAST_TWO_SWAPPED, LIST, LIST], alone), margin=0.05)
+    assert shown.status == example.status == "inconclusive"
+    assert shown.reason
+    assert not example.reason
+    assert (example.estimate, example.examples) == (shown.estimate, shown.examples)
 
 
 def test_ties_may_change_a_few_lists() -> None:

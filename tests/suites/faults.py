@@ -6,7 +6,11 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.datasets.dataset import Dataset
@@ -34,6 +38,30 @@ class Sound:
             Recommendation(self.answer(request, answer.items))
             for request, answer in zip(requests, answers, strict=True)
         ]
+
+
+@dataclass(eq=False)
+class _NoisyKNN(ItemKNN):
+    key: ClassVar[str] = "noisy"
+
+    def score(self, requests: Sequence[Request]) -> NDArray[np.float64]:
+        scores = super().score(requests)
+        deviation = scores.std(axis=1, keepdims=True)
+        return np.asarray(scores + deviation * self._noise.gumbel(size=scores.shape))
+
+    def learn(self, dataset: Dataset, seed: int) -> None:
+        self._noise = np.random.default_rng(seed)
+        super().learn(dataset, seed)
+
+
+class Varies(Sound):
+    """No fault: its scores have noise of one deviation, which hides more among many candidates."""
+
+    deterministic = False
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        self._inner = _NoisyKNN()
+        self._inner.fit(dataset, seed)
 
 
 class ReadsRawRatings(Sound):

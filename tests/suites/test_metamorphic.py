@@ -142,6 +142,15 @@ def test_it_finds_what_shows_only_when_asked_otherwise(
     }
 
 
+def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pytester) -> None:
+    rows = rows_of(pytester, faults.Varies, "test_sizes.py")
+    assert {row["status"] for row in rows} == {"holds", "not-applicable"}
+    hidden = {
+        row["relation"] or row["nodeid"] for row in rows if "differ too much" in row["reason"]
+    }
+    assert len(hidden) == 3  # of 1,000 candidates there are too few
+
+
 @pytest.mark.parametrize(
     ("fault", "file", "promise"),
     [

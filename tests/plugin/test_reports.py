@@ -249,7 +249,7 @@ def test_the_fault_of_one_answer_is_shown_by_itself_under_its_oracle(
     )
     result = project.runpytest_inprocess("--recsys-model=toys:Faithful", "--recsys-users=12")
     result.stdout.fnmatch_lines(["*recsys-mt: no_repeats -*", "user *", "    answer", "  1 *"])
-    result.stdout.fnmatch_lines(["*recsys-mt: reorder_history -*", "to see * in full: *"])
+    result.stdout.fnmatch_lines(["*recsys-mt: reorder_history -*", "to see * in full (*"])
     result.stdout.no_fnmatch_line("*source  *follow-up*")
 
 

@@ -68,11 +68,9 @@ class Context:
         alpha: Error rate of each one-sided claim, in (0, 0.5).
         error_limit: Largest share of users whose calls may fail.
         missed_limit: Largest share of answers of which nothing may be read.
-        deterministic: Whether the recommender declares that it always gives the same answer; then
-            there is one replicate per side.
+        deterministic: Whether the recommender declares that it always answers alike; a side has one replicate then.
         in_process: Whether this process alone answers, so that no answer changes with time.
-        family: How many promises the run can find violated. A violated promise asks further users
-            until it remains after the correction over so many.
+        family: How many promises the run can find violated. A violated one asks until it stands after that correction.
         items: The catalogue by item id.
         thing: What one of them is called, such as ``book``; empty for ``item``.
         ask_everybody: Whether all users are asked at once, as a comparison with another run needs.
@@ -85,8 +83,7 @@ class Context:
         everybody: Returns all sampled users, without answers; nobody if they cannot be divided.
         report: Receives every verdict; returns it, linked to its test.
         messages: Returns what a text model reads for a request; nothing for other recommenders.
-        unread: Returns what the relation between two sides of answers changes, if the recommender does
-            not read it; None if it reads it, or if this is not known.
+        unread: Returns what the relation between two sides changes if it is not read; None if it is, or is unknown.
         unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
     """
 

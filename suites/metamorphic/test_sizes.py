@@ -76,6 +76,8 @@ def test_the_older_part_of_a_long_history_counts(sized, recsys, latest):
     sized()  # whether other sizes are asked at all
     if "recency" in recsys.promises:
         raise NotApplicable("reading the latest items alone hides what else is read")
+    if latest > 20 and not recsys.deterministic:
+        raise NotApplicable("noise hides what few users with so long a history would show")
     whole = recsys.using(history=EVERYTHING)
     source, followup = whole.run(), whole.run(truncate_history(latest))
     if source.context.deterministic and recsys.design.k >= SHORTEST:

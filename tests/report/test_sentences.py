@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.report.folding import (
+    SHOWN_REASONS,
+    few_of,
     inapplicable,
     sentence,
     told_of,
     unsettled,
+    with_changed_lists,
     without_number,
 )
 from pytest_recsys_mt.report.measures import effect_of, limit_in_short
@@ -172,3 +175,24 @@ def test_what_does_not_apply_is_one_line_a_reason(models: int) -> None:
         f"{3 * models} not applicable: needs a text model (all of lrworld, {models} of metamorphic)"
     )
     assert told[1:] == [f"1 not applicable: {each} cannot (all of arena)" for each in "mn"[:models]]
+
+
+def test_lists_that_changed_are_told_where_the_promise_holds() -> None:
+    changed = {"changed": {"changed": 13, "lists": 40, "largest": 0.42, "user": "u7"}}
+    still = {"changed": {"changed": 0, "lists": 40, "largest": 0.0, "user": ""}}
+    told = with_changed_lists([holds(0, details=changed), holds(1, details=still), row(2)])
+    assert told.endswith("(13 of 40, by at most 0.42)")
+    assert told.count(" of ") == 1
+    assert not with_changed_lists([holds(1, details=still)])
+    assert "13 of 40 lists changed, the most that of user u7, by 0.42" in sentence(
+        holds(0, details=changed)
+    )
+
+
+def test_rare_reasons_are_counted_and_none_is_lost() -> None:
+    rows = [refused(n, "arena", f"reason {min(n, 6)}") for n in range(9)]
+    told = few_of(inapplicable(rows), rows)
+    assert len(told) == SHOWN_REASONS + 1
+    counts = [int(text.split()[0]) for text in told]
+    assert sum(counts) == len(rows)
+    assert told[-1] == "4 not applicable for 4 other reasons: -v lists them"

@@ -201,11 +201,12 @@ def _ends(name: str | None, piece: Piece) -> bool:
     return role in ("candidates", "history") or (role == "avoid" and bool(_LED.match(piece.text)))
 
 
-def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
+def in_order(block: Block, place_of: Callable[[Piece], int | None]) -> Block | None:
     """The block with its entries in the order of the ranks or scores that it states; None if these
     contradict each other.
 
-    `numbers` are for each of its pieces the candidate's number of the item that it names, if it names one.
+    `place_of` gives the candidate's number of the item that a piece names, if it names one. It is called only where
+    the order depends on it.
     """
     entries = [
         at
@@ -219,10 +220,11 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     ranks = [piece.number for piece in pieces]
     scores = [piece.score for piece in pieces]
     ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    own = [block.pieces[at].number == numbers[at] for at in entries if numbers[at] is not None]
-    if ranked and len(own) > 1 and all(own):
-        ranked = False  # the candidates' own numbers, in the order of the answer
     scored = None not in scores and len(set(scores)) > 1
+    if ranked and not scored and ranks == sorted(ranks):  # type: ignore[type-var]
+        return block  # it stands in its order already
+    if ranked and _are_own(pieces, place_of):
+        ranked = False  # the candidates' own numbers, in the order of the answer
     places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
     falling = scored and scores == sorted(scores, reverse=True)  # type: ignore[type-var]
     if scored and not ranked and places_too and block.role != "scores" and not falling:
@@ -244,3 +246,10 @@ def in_order(block: Block, numbers: Sequence[int | None]) -> Block | None:
     best_first = sorted(range(len(groups)), key=keys.__getitem__)
     sorted_ = [piece for at in best_first for piece in groups[at]]
     return Block((*block.pieces[: entries[0]], *sorted_), block.name)
+
+
+def _are_own(pieces: Sequence[Piece], place_of: Callable[[Piece], int | None]) -> bool:
+    """Whether the numbers of entries are those that the prompt gave to what they name."""
+    named = [(piece.number, place_of(piece)) for piece in pieces]
+    own = [number == place for number, place in named if place is not None]
+    return len(own) > 1 and all(own)

@@ -127,6 +127,12 @@ class Offer:
         )
 
     @cached_property
+    def spellings(self) -> frozenset[str]:
+        """The titles and labels of what is offered, to the letter."""
+        offered = self.candidates or ()
+        return frozenset(text for item in offered for text in (item.title, item.label) if text)
+
+    @cached_property
     def _written(self) -> list[tuple[str, Item]]:
         """The titles as they are offered, the longest first; the shortest words say too little."""
         titles = {item.title: item for item in self.candidates or ()}

@@ -212,7 +212,7 @@ def _read_block(reader: Reader, block: Block) -> Reader | None:
     numbers = reader.numbers(block)
     if numbers is None:
         return None
-    block_ = in_order(block, [reader.place_of(piece) for piece in block.pieces])
+    block_ = in_order(block, reader.place_of)
     if block_ is None:
         return None
     if numbers:

@@ -85,10 +85,10 @@ class Shelter:
 
     def open(self, piece: Piece) -> Piece:
         """A piece of a closed text, with the signs in their places."""
-        text, whole = _opened(piece.text), _opened(piece.whole)
-        if text == piece.text and whole == piece.whole and not (piece.beside or piece.name):
+        parts = (piece.text, piece.whole, piece.beside, piece.name)
+        text, whole, beside, name = opened = tuple(map(_opened, parts))
+        if opened == parts:
             return piece
-        beside, name = _opened(piece.beside), _opened(piece.name)
         return replace(piece, text=text, whole=whole, beside=beside, name=name)
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pytest_recsys_mt.llm.reading import comments
-from pytest_recsys_mt.llm.reading.heard import Heard, Line
+from pytest_recsys_mt.llm.reading.heard import Heard, Line, nothing_beside
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.reader import Reader
@@ -37,8 +37,6 @@ _RESTATED = 3  # fewest entries of the history, before others, that restate it
 _DIGIT = re.compile(r"\d")
 _RANKS = 3  # fewest numbers that are ranks without a word that says so
 _LONGEST = 3  # most digits of a rank
-_MARKER = re.compile(r"\d{0,3}[.)]?\s*[-*•]?\s*")
-"""A list marker that says nothing but the place."""
 _SENTENCE = 2  # most words in lower case beside a title, of what is no sentence
 _SMALL = re.compile(r"\b[\da-z]*[a-z]\b")
 _LETTERED = re.compile(r"[A-J][.)]\s")
@@ -64,7 +62,7 @@ def of_answer(
         taken: Those of the list.
         names: The names of its parts.
     """
-    if not reader.items() or _nothing_beside(reader, found, names):
+    if not reader.items() or nothing_beside(reader, found, names):
         return ""
     if any(piece.chain for piece in taken) and any(
         _LETTERED.match(piece.text) for piece in found if piece.place in ("line", "note")
@@ -78,18 +76,6 @@ def of_answer(
     if why or not (heard.own or heard.chains):
         return why
     return _of_lines(heard) or _of_list(heard, names)
-
-
-def _nothing_beside(reader: Reader, found: Sequence[Piece], names: Sequence[str]) -> bool:
-    """Whether an answer is one list of offered titles as they were offered: no word beside them can contradict it."""
-    if any(names) or len({piece.place for piece in found}) != 1:
-        return False
-    return all(
-        piece.place in ("numbered", "bulleted")
-        and piece.text in reader.spellings
-        and _MARKER.fullmatch(piece.whole.removesuffix(piece.text))
-        for piece in found
-    )
 
 
 def _of_parts(heard: Heard) -> str:
@@ -112,6 +98,8 @@ def _of_lines(heard: Heard) -> str:
         return "its entries name offered items among other words"
     if heard.begins and any(map(comments.is_refusal, heard.told)):
         return "it declines to answer"
+    if any(len(heard.reader.lost_numbers(piece.text)) > 1 for piece in heard.own):
+        return "its entries name other items too"
     if own and not heard.listed and (why := _of_sentences(own)):
         return why
     others, apart = set(heard.others), False  # whether a line says what stands below it

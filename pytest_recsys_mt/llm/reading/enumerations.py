@@ -17,6 +17,8 @@ class Part(NamedTuple):
     start: int
     end: int
     parts_surely: bool  # whether a comma stands before it, not "and"
+    outer_start: int  # the same with a conjunction that may be its own: "そして父になる"
+    outer_end: int  # "おくりびと"
 
 
 def leads(text: str) -> Iterator[tuple[str, str]]:
@@ -34,17 +36,31 @@ def parts(text: str) -> list[Part]:
     """The parts of an enumeration; brackets and quotes are not split."""
     text = text.strip()
     found: list[Part] = []
-    start, sure = 0, True
+    start, outer_start, sure = 0, 0, True
     for match in _SEPARATOR.finditer(text):
         if match["shelter"]:
             continue
-        if text[start : match.start()].strip():
-            found.append(Part(start, match.start(), sure))
+        end = match.start()
+        if text[start:end].strip():
+            found.append(Part(start, end, sure, outer_start, end))
             sure = match["sure"] is not None
+            outer_start = match.end()
+        elif found:
+            sure = sure or match["sure"] is not None
+            found[-1] = found[-1]._replace(outer_end=end)
         start = match.end()
     if text[start:].strip():
-        found.append(Part(start, len(text), sure))
+        found.append(Part(start, len(text), sure, outer_start, len(text)))
     return found
+
+
+def spellings(text: str, first: Part, last: Part) -> Iterator[str]:
+    """The possible titles of the parts from `first` to `last`, also with a conjunction at an end."""
+    yield from plain_heads(text[first.start : last.end])
+    if first.outer_start < first.start:
+        yield from plain_heads(text[first.outer_start : last.end])
+    if last.end < last.outer_end:
+        yield from plain_heads(text[first.start : last.outer_end])
 
 
 def plain_heads(text: str) -> Iterator[str]:

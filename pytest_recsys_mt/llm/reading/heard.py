@@ -1,5 +1,6 @@
 """What the lines of an answer, in its list and beside it, name of what is offered."""
 
+import re
 from collections.abc import Sequence
 
 from pytest_recsys_mt.llm.reading.line import Piece
@@ -7,6 +8,9 @@ from pytest_recsys_mt.llm.reading.reader import Reader
 
 Line = tuple[str, Sequence[int | None]]
 """A line without the titles of offered items, and the places in the list of those that it names, if they have one."""
+
+_MARKER = re.compile(r"\d{0,3}[.)]?\s*[-*•]?\s*")
+"""A list marker that says nothing but the place."""
 
 
 class Heard:
@@ -59,3 +63,15 @@ class Heard:
         """The same with the places of those items in the list."""
         rest, named = self.line(piece)
         return rest, [self._places.get(item) for item in named]
+
+
+def nothing_beside(reader: Reader, found: Sequence[Piece], names: Sequence[str]) -> bool:
+    """Whether an answer is one list of offered titles as they were offered: no word beside them can contradict it."""
+    if any(names) or len({piece.place for piece in found}) != 1:
+        return False
+    return all(
+        piece.place in ("numbered", "bulleted")
+        and piece.text in reader.spellings
+        and _MARKER.fullmatch(piece.whole.removesuffix(piece.text))
+        for piece in found
+    )

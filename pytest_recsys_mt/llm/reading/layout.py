@@ -195,11 +195,36 @@ def _prepared(text: str) -> list[str]:
         text = _TAG.sub(_named, _ELEMENT.sub("\n• ", _BREAK.sub("\n", html_rows(text))))
     text = _TWO_IN_A_LINE.sub("\n", text)
     kept = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
+    kept = _with_bullets_below(kept)
     lettered = [line for line in kept if _LETTERED.match(line)]
     letters = "".join(line.lstrip()[0].upper() for line in lettered)
     if len(lettered) > 2 and ascii_uppercase.startswith(letters) and ">" not in text:
         kept = [_with_number(line) if line in lettered else line for line in kept]
     return as_tables(kept)
+
+
+_NUMBERED = re.compile(r"(?P<indent>[ \t]*)(?P<number>\d{1,3})[.)]\s+")
+
+
+def _with_bullets_below(lines: list[str]) -> list[str]:
+    """Lines with bullets in place of the numbers of lists that stand indented below the entries of a numbered one."""
+    found = {at: number for at, line in enumerate(lines) if (number := _NUMBERED.match(line))}
+    margin = min((len(each["indent"]) for each in found.values()), default=0)
+    outer = [at for at, each in found.items() if len(each["indent"]) == margin]
+    if len(outer) == len(found) or outer[0] != min(found):
+        return lines
+    # Of one list whose first line lost its indent the entries go on counting; lists below begin anew.
+    counted = [int(found[at]["number"]) for at in outer] == list(range(1, len(outer) + 1))
+    begin_anew = all(
+        found[at + 1]["number"] == "1" for at in outer if at + 1 in found and at + 1 not in outer
+    )
+    if len(outer) < 2 or not (counted and begin_anew):
+        return lines
+    below = found.keys() - {*outer}
+    return [
+        _NUMBERED.sub(r"\g<indent>- ", line, 1) if at in below else line
+        for at, line in enumerate(lines)
+    ]
 
 
 def _with_number(line: str) -> str:

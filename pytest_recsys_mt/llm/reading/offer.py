@@ -1,13 +1,13 @@
 """What an answer may name: the offered items, by title, number or letter."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from pytest_recsys_mt.llm.reading import comments
+from pytest_recsys_mt.llm.reading import comments, enumerations
 from pytest_recsys_mt.llm.reading.blocks import Block
 from pytest_recsys_mt.llm.reading.line import LABEL, Piece, chained
-from pytest_recsys_mt.llm.reading.spelling import normalise
+from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope
 from pytest_recsys_mt.requests import Item, Request
 
@@ -119,12 +119,35 @@ class Offer:
         order = dict.fromkeys(item.id for _, (_, item) in sorted(found.items()))
         return [first[item] for item in order]
 
-    def loses_number(self, text: str) -> bool:
-        """Whether a text holds an offered title that is a number without quotes, which `mentions` leaves out: ``1984``."""
-        numbers = [item.title for item in self.candidates or () if item.title.isdigit()]
-        return any(
-            re.search(rf"(?<![\d(.,{_QUOTES}]){number}(?![\d).,])", text) for number in numbers
-        )
+    def named_by(self, text: str) -> Iterator[tuple[str, Item]]:
+        """The items that a sentence names by titles of any spelling; of titles that were not offered, those in quotes
+        or with a year.
+        """
+        at = 0
+        for start, end, quoted in enumerations.spans(text, MOST_WORDS):
+            if start < at:
+                continue
+            written = text[start:end]
+            item = self.equal(written)
+            if item is None or item.id in self.history:
+                continue
+            if not (quoted or split_year(written)[1] or item.id in self.titles):
+                continue
+            yield written, item
+            at = end
+
+    def lost_numbers(self, text: str) -> list[str]:
+        """The offered titles that are numbers, ``1984``, stand in a text and were not read: `mentions` leaves them out."""
+        numbers = [
+            item.title
+            for item in self.candidates or ()
+            if item.title.isdigit() and item.id not in self.named
+        ]
+        return [
+            number
+            for number in numbers
+            if re.search(rf"(?<![\d(.,{_QUOTES}]){number}(?![\d)]|[.,]\d)", text)
+        ]
 
     @cached_property
     def spellings(self) -> frozenset[str]:

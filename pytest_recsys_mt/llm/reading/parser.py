@@ -111,7 +111,7 @@ def read(
             _read_block(whole, parts[at])
     sentences = "\n".join(piece.text for at in kept for piece in parts[at].pieces)
     mentions = whole.read_mentions(sentences)
-    if mentions and whole.loses_number(sentences):
+    if whole.in_sentences and whole.lost_numbers(sentences):
         told = "a title that is a number stands among its words"
         return _unread(told, [parts[at] for at in kept], ambiguous=True)
     if not mentions:

@@ -1,12 +1,12 @@
 """Reads the pieces of an answer, one after another, into entries."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from pytest_recsys_mt.llm.reading import comments, enumerations
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES
 from pytest_recsys_mt.llm.reading.line import Piece, chained, numbered_text
-from pytest_recsys_mt.llm.reading.offer import MOST_WORDS, Offer
+from pytest_recsys_mt.llm.reading.offer import Offer
 from pytest_recsys_mt.llm.reading.spelling import normalise, split_year
 from pytest_recsys_mt.llm.reading.titles import Scope
 from pytest_recsys_mt.llm.reading.wording import phrase
@@ -42,9 +42,13 @@ class Reader(Offer):
         self._known = request.known
         self._listed = False  # whether any piece stood in a list
         self._listed_by_mark = False  # the same, but for an enumeration in a sentence
+        self._chained = False  # whether any piece was a ranking in one line
         self._heading = False  # whether the last numbered piece named no item
         self._loose: list[int] = []  # entries of separate lines that named no item
         self._open = ""  # the last title without an equal one, which may be cut off
+        self._open_number = (
+            False  # whether that is a candidate's number, which no title goes on from
+        )
 
     def items(self) -> tuple[str, ...]:
         """What the entries name, each once."""
@@ -71,6 +75,11 @@ class Reader(Offer):
             if entry.kind != "unparsed"
         )
 
+    @property
+    def in_sentences(self) -> bool:
+        """Whether nothing that was read stood in a list, a table or a chain."""
+        return not (self._listed_by_mark or self._chained)
+
     def names_only(self, *kinds: EntryKind) -> bool:
         """Whether it names several things, and all of them are of these kinds."""
         named = [entry.kind for entry in self.entries if entry.kind != "unparsed"]
@@ -84,7 +93,7 @@ class Reader(Offer):
     def read_numbers(self, piece: Piece, numbers: Sequence[int]) -> None:
         """Read a piece that consists of candidates' numbers."""
         self._open = ""
-        self._listed = True
+        self._listed = self._chained = True
         words = "" if numbers or piece.place == "tag" else piece.text
         if said := piece.name if piece.chain else words:
             self._prose(said)
@@ -95,12 +104,13 @@ class Reader(Offer):
                 self.entries.append(self._unknown(text, str(number)))
             else:
                 self._add(text, item)
-            self._open = str(number)
+            self._open, self._open_number = str(number), True
 
     def read(self, piece: Piece) -> None:
         """Read a piece that names items by their titles, or none."""
         if piece.place == "tag":
             return
+        self._chained = self._chained or piece.chain
         if piece.chain and (chain := chained(piece.text)) is not None and _ARROW.search(chain[1]):
             first, *others = _ARROW.split(piece.text.strip(" \t*_`"))
             if self.equal(first) is None:
@@ -112,7 +122,7 @@ class Reader(Offer):
             for part in (first, *others):
                 self.read(Piece(part.strip(), "data"))
             return
-        self._open = ""
+        self._open, self._open_number = "", False
         marked = piece.place in ("numbered", "bulleted", "data")
         self._listed = self._listed or marked
         self._listed_by_mark = self._listed_by_mark or marked
@@ -149,7 +159,8 @@ class Reader(Offer):
         """Decide what depends on the whole answer."""
         last = self.entries[-1] if self.entries else None
         if last is not None and self._open:
-            unfinished = last.kind in ("unknown", "unparsed") and self.scope.extends(self._open)
+            unfinished = last.kind in ("unknown", "unparsed") and not self._open_number
+            unfinished = unfinished and self.scope.extends(self._open)
             if cut_off or unfinished:
                 self.entries[-1] = Entry(last.text, "unparsed")
                 self.named = {entry.item for entry in self.entries if entry.item is not None}
@@ -231,11 +242,15 @@ class Reader(Offer):
     # ---- several titles in one piece ----
 
     def _read_several(self, piece: Piece, text: str) -> bool:
-        best, most = ("", list[tuple[str, Item | None]]()), (0, 0)
+        best, most = ("", list[tuple[str, Item | None]]()), (0, 0, 0)
         for lead, rest in enumerations.leads(text):
             found = self._several(rest, strict=piece.place not in ("line", "note"))
             items = {item.id for _, item in found if item}
-            hits = 1 + len(items - self.history or items), -len(items & self.history)
+            hits = (
+                1 + len(items - self.history or items),
+                -len(items & self.history),
+                -sum(item is None for _, item in found),
+            )
             if found and hits > most:
                 best, most = (lead, found), hits
         lead, found = best
@@ -282,9 +297,8 @@ class Reader(Offer):
         self, text: str, parts: Sequence[enumerations.Part], at: int, used: set[str]
     ) -> tuple[int, Item | None]:
         for end in range(min(len(parts), at + _JOINED), at, -1):
-            raw = text[parts[at].start : parts[end - 1].end]
-            for head in enumerations.plain_heads(raw):
-                item = self.scope.equal(head, None, used)
+            for raw in enumerations.spellings(text, parts[at], parts[end - 1]):
+                item = self.scope.equal(raw, None, used)
                 if item is not None and not (end > at + 1 and self._is_other(raw, item)):
                     return end, item
         raw = comments.unwrapped(text[parts[at].start : parts[at].end])
@@ -318,24 +332,10 @@ class Reader(Offer):
     def _read_sentences(self) -> None:
         entries, self.entries = self.entries, []
         for entry in entries:
-            items = [] if comments.is_refusal(entry.text) else list(self._mentions(entry.text))
+            items = [] if comments.is_refusal(entry.text) else list(self.named_by(entry.text))
             self.entries += [] if items else [entry]
             for text, item in items:
                 self._add(text, item)
-
-    def _mentions(self, text: str) -> Iterator[tuple[str, Item]]:
-        at = 0
-        for start, end, quoted in enumerations.spans(text, MOST_WORDS):
-            if start < at:
-                continue
-            written = text[start:end]
-            item = self.equal(written)
-            if item is None or item.id in self.history:
-                continue
-            if not (quoted or split_year(written)[1] or item.id in self.titles):
-                continue
-            yield written, item
-            at = end
 
     def _is_bare_list(self) -> bool:
         titles = (comments.unknown_title(self.entries[at].text) for at in self._loose)

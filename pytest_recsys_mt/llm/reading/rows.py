@@ -31,11 +31,14 @@ _FIELD = re.compile(
 )
 
 _REFERENCE = re.compile(
-    rf"(?:[-*•]\s)?[\[(]?(?P<label>{LABEL}|[Dd](?=\d))[\[(]?(?P<n>\d{{1,4}})[\])]?\s*(?:[:=,|]|[-–—]\s|\s(?=\())\s*"
+    rf"(?:[-*•]\s)?[\[(]?(?P<label>{LABEL}|[Dd](?=\d))[\[(]?(?P<n>\d{{1,9}})[\])]?\s*(?:[:=,|]|[-–—]\s|\s(?=\())\s*"
     rf"[(\[]?(?:(?P<key>[^\W\d_][\w -]{{0,20}}?)\s*[:=]?\s*)?(?P<value>-?[\d.,]{{1,8}}%?(?:\s?/\s?\d{{1,3}})?)[)\]]?",
     re.IGNORECASE,
 )
-"""A candidate's number and its score: ``D13: 8``, ``Document 15 (score: 0.98)``, ``6: 0.985``."""
+"""A candidate's number, or a title that is a number, and its score: ``D13: 8``, ``Document 15 (score: 0.98)``, ``6: 0.985``."""
+
+_TITLES_FROM = 10_000
+"""Numbers of more digits are titles, and so are the others beside them."""
 
 _MAYBE_ROW = re.compile(r"[:=|\t,(–—\[-]")
 """Any sign that divides a row."""
@@ -114,6 +117,8 @@ def _of_scores(rows: Sequence[str]) -> list[str] | None:
     if not labelled and numbers == list(range(1, len(numbers) + 1)):
         return None  # ranks with ratings, or candidates with scores
     if any(measured(each["value"]) is None for each in found):
+        return None
+    if max(numbers) >= _TITLES_FROM:
         return None
     key = next((each["key"] for each in found if each["key"]), "score")
     return list(_framed(["candidate", key], [[each["n"], each["value"]] for each in found]))

@@ -41,6 +41,9 @@ _GOES_ON = re.compile(r"[^\s]\n[ \t]*(?!\s|[-*•|#<\[{]\s|[(\[]?\d{1,3}[.):\]]\
 """A line below another that begins no entry."""
 
 
+_HYPHENATED = re.compile(r"\S-$")
+
+
 class Shelter:
     """The titles of `items`, so that they stay whole while a text is cut."""
 
@@ -63,9 +66,10 @@ class Shelter:
 
     def _in_one_line(self, found: re.Match[str]) -> str:
         parts = [part.strip() for part in found[0].split("\n")]
-        if not self._offered.isdisjoint(parts):
+        in_brackets = all(part.startswith("(") for part in parts[1:])
+        if not in_brackets and not self._offered.isdisjoint(parts):
             return found[0]  # one below the other: "Alien", "Nation"
-        return "".join(part if part.endswith("-") else f"{part} " for part in parts).rstrip()
+        return "".join(part if _HYPHENATED.search(part) else f"{part} " for part in parts).rstrip()
 
     def close(self, text: str) -> str:
         """`text` with private characters in place of the signs in its titles."""

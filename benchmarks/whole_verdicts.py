@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -120,7 +120,7 @@ class Drawn:
             ends=self._ends,
         )
 
-    def pair_anew(self, followup: Answers, /, users: int) -> None:
+    def pair_anew(self, followup: Answers, /, users: int, *, alone: Collection[str] = ()) -> None:
         """They cannot change."""
 
     def _ends(self, span: Callable[[Asked, Context], tuple[float, float]]) -> tuple[float, float]:

@@ -112,11 +112,20 @@ def _found(
     told = f"{differing} of {len(effect)} users got another answer"
     if again:
         told += " to the same request, and the recommender declares itself deterministic"
-        if not pairs.apart:
-            return "violated", told
+    one_by_one = again and source.context.in_process
+    at_once = again and not pairs.apart  # then no change with time explains the difference
+    if at_once and not one_by_one:
+        return "violated", told
     try:
-        anew = source.pair_anew(followup, len(pairs.source))
+        if one_by_one:
+            theirs = zip(pairs.source, effect, strict=True)
+            changed = [asked.user for asked, differs in theirs if differs]
+            anew = source.pair_anew(followup, len(pairs.source), alone=changed)
+        else:
+            anew = source.pair_anew(followup, len(pairs.source))
     except MissingAnswerError:
+        if at_once:
+            return "violated", told
         return "inconclusive", (
             f"{told}; no repeated answers are recorded, and --recsys-mode=replay sends no requests"
         )
@@ -133,7 +142,8 @@ def _found(
             if one.user in first
         )
     if confirmed:
-        return "violated", f"{told}, {confirmed} of them also when asked again"
+        way = " one by one" if one_by_one else ""
+        return "violated", f"{told}, {confirmed} of them also when asked again{way}"
     if anew.unread:
         return (
             "inconclusive",
@@ -141,8 +151,8 @@ def _found(
         )
     if source.context.in_process:
         return "violated", (
-            f"{told}; asked again, they did not, and others may: what is asked beside a request or before it changes its "
-            f"answer, and the recommender declares itself deterministic"
+            f"{told}; asked again{' one by one' if one_by_one else ''}, none of them did: the other requests of a batch, "
+            f"or those before it, change the answer to a request"
         )
     return "inconclusive", f"{CHANGED}: {told}, and none of them when asked again"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -392,9 +392,8 @@ class Answers(Protocol):
         """The answers of this side and of `followup`, aligned by user; otherwise like `sample`."""
         ...
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
-        """Both sides of `pair` asked once more, as one batch that treats them alike.
-
-        None if the answers cannot change.
-        """
+    def pair_anew(
+        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+    ) -> Pairs | None:
+        """Both sides asked once more, in one batch, or each request by itself of the users in `alone`; None if no answer can change."""
         ...

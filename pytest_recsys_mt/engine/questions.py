@@ -30,6 +30,12 @@ class Questions:
     side: Side
     positions: Iterable[int]
     first: int
+    asked: How | None = None  # how they are sent; None as the side is
+
+    @cached_property
+    def how(self) -> How:
+        """How they are sent."""
+        return self.asked or self.side.asked
 
     @cached_property
     def requests(self) -> Mapping[int, Request]:
@@ -72,7 +78,7 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     """
     groups: dict[tuple[int, How], list[Questions]] = {}
     for each in sides:
-        groups.setdefault((id(each.side.runner.subject), each.side.asked), []).append(each)
+        groups.setdefault((id(each.side.runner.subject), each.how), []).append(each)
     known: dict[tuple[int, str], Answer] = {}
     for (asked, how), group in groups.items():
         theirs = chain.from_iterable(each.sent() for each in group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
@@ -180,10 +180,12 @@ class Side:
         self._ask(positions, partner)
         return self._paired(partner, positions, self._outcomes, partner._outcomes)
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:
+    def pair_anew(
+        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+    ) -> Pairs | None:
         """Both sides of `pair` asked once more, as one batch that treats them alike.
 
-        None if the answers cannot change.
+        None if the answers cannot change. With users in `alone`, only these are asked, each request by itself.
 
         These calls have their own numbers, so an earlier answer to the same request does not count.
         The numbers follow from the two transformations, so a resumed run asks nothing twice.
@@ -194,6 +196,9 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
+        if alone:
+            served = dict(zip(self._users(positions), positions, strict=True))
+            positions = [position for user, position in served.items() if user in alone]
         if runner.planned_again(2 * len(positions) * self.replicates, self.label, partner.label):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
@@ -205,8 +210,8 @@ class Side:
             else positions
         )
         ours, theirs = ask(
-            Questions(self, beside, first + self._first),
-            Questions(partner, positions, first + partner._first),
+            Questions(self, beside, first + self._first, "alone" if alone else None),
+            Questions(partner, positions, first + partner._first, "alone" if alone else None),
         )
         for side, outcomes in ((self, ours), (partner, theirs)):
             if side.asked == "together":

@@ -46,7 +46,38 @@ class Wavers(Shop):
         self.asked += 1
         items = super().answer(request).items
         return Recommendation(items[::-1] if self.asked % 25 == 0 else items)
+
+
+class Swaps(Shop):
+    """The first list of a batch is turned round."""
+
+    def recommend(self, requests):
+        found = [self.answer(each) for each in requests]
+        if len(found) > 1:
+            found[0] = Recommendation(found[0].items[::-1])
+        return found
+
+
+class Counts(Shop):
+    """Answers by how often it was asked."""
+
+    asked = 0
+
+    def answer(self, request):
+        self.asked += 1
+        items = super().answer(request).items
+        return Recommendation(items[self.asked % 3 :] + items[: self.asked % 3])
 '''
+
+REPEATED = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import never_differs
+from pytest_recsys_mt.relations import same_seed_same_answer
+
+@metamorphic(same_seed_same_answer)
+def test_repeated(source, followup):
+    assert never_differs(source, followup)
+"""
 
 ASKING = """
 from pytest_recsys_mt import metamorphic
@@ -170,3 +201,20 @@ def test_a_difference_is_asked_again_of_more_users_than_before(project: pytest.P
         f"--recsys-cache={project.path / 'cache'}",
     )  # fmt: skip
     result.assert_outcomes(passed=1)
+
+
+def test_what_a_batch_changes_is_told_from_what_never_stands_still(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(test_repeated=REPEATED)
+    rows = {
+        name: run(project, "test_repeated.py", f"--recsys-model=models.py:{name}")
+        for name in ("Swaps", "Counts")
+    }
+    reasons = {name: row["same_seed_same_answer"]["reason"] for name, row in rows.items()}
+    assert (
+        "asked again one by one, none of them did: the other requests of a batch"
+        in reasons["Swaps"]
+    )
+    assert "of them also when asked again one by one" in reasons["Counts"]
+    assert {row["same_seed_same_answer"]["status"] for row in rows.values()} == {"violated"}

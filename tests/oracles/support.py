@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,7 +41,7 @@ class FakeAnswers:
         theirs = followup.sample(users)
         return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.lost)
 
-    def pair_anew(self, followup: Answers, /, users: int) -> None:
+    def pair_anew(self, followup: Answers, /, users: int, *, alone: Collection[str] = ()) -> None:
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +28,9 @@ class Fitted(FakeAnswers):
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:
         return dataclasses.replace(super().pair(followup, users), refits=True)
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:  # type: ignore[override]
+    def pair_anew(  # type: ignore[override]
+        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+    ) -> Pairs | None:
         if self.others is None:
             raise MissingAnswerError("not recorded")
         ours, theirs = (tuple(ask(lists))[:users] for lists in self.others)

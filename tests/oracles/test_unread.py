@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
@@ -42,7 +42,9 @@ class Partly(FakeAnswers):
 
     again: Pairs | None = None
 
-    def pair_anew(self, followup: Answers, /, users: int) -> Pairs | None:  # type: ignore[override]
+    def pair_anew(  # type: ignore[override]
+        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+    ) -> Pairs | None:
         return self.again
 
     def pair(self, followup: Answers, /, users: int | None = None) -> Pairs:

@@ -186,14 +186,14 @@ def test_requests_go_in_batches_and_answers_come_back_in_order(server: FaultServ
 def test_the_version_is_the_fingerprint_and_how_it_is_fetched_is_no_part_of_the_key(
     server: FaultServer,
 ) -> None:
-    server.get = lambda: Reply({"version": "v7", "deterministic": True})
+    server.get = lambda: Reply({"version": "v7", "deterministic": True, "seeded": True})
     made = resolve(f"{server.url}?batch=4&timeout=5")
     assert isinstance(made, HTTPRecommender)
-    assert (made.fingerprint, made.deterministic) == ("v7", True)
+    assert (made.fingerprint, made.deterministic, made.seeded) == ("v7", True, True)
     assert made.identity == {"recommender": server.url}
     server.get = lambda: Reply(b"Not found", 404)
     silent = HTTPRecommender(server.url)
-    assert (silent.fingerprint, silent.deterministic) == (None, False)
+    assert (silent.fingerprint, silent.deterministic, silent.seeded) == (None, False, False)
 
 
 def test_a_version_in_the_spec_is_not_asked_for_but_held_to(server: FaultServer) -> None:

@@ -41,8 +41,10 @@ from pytest_recsys_mt.relations.paraphrase_task import paraphrase_task as paraph
 from pytest_recsys_mt.relations.permute_rows import permute_rows as permute_rows
 from pytest_recsys_mt.relations.place_positive import place_positive as place_positive
 from pytest_recsys_mt.relations.popularity_prompt import popularity_prompt as popularity_prompt
+from pytest_recsys_mt.relations.raise_a_step import raise_a_step as raise_a_step
 from pytest_recsys_mt.relations.raise_rating import raise_rating as raise_rating
 from pytest_recsys_mt.relations.random_words import random_words as random_words
+from pytest_recsys_mt.relations.rate_lowest import rate_lowest as rate_lowest
 from pytest_recsys_mt.relations.rename_user import rename_user as rename_user
 from pytest_recsys_mt.relations.renumber_items import renumber_items as renumber_items
 from pytest_recsys_mt.relations.renumber_users import renumber_users as renumber_users
@@ -108,8 +110,10 @@ __all__ = [
     "permute_rows",
     "place_positive",
     "popularity_prompt",
+    "raise_a_step",
     "raise_rating",
     "random_words",
+    "rate_lowest",
     "rename_user",
     "renumber_items",
     "renumber_users",

@@ -43,6 +43,7 @@ class Subject:
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
         wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
         wavered: The same for this test: it counts from the next test on.
+        differed: The users of whose requests two answers differed, if no verdict is about that.
     """
 
     deterministic = False
@@ -64,6 +65,7 @@ class Subject:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.differed: set[str] = set()
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, if needed; called once, before the first call."""

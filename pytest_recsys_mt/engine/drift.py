@@ -98,6 +98,30 @@ def asked_again(runner: Runner) -> Drift | None:
     return found
 
 
+def differed(runner: Runner) -> Drift | None:
+    """What verdicts saw by the way: two answers to one request, of a recommender that declares itself deterministic.
+
+    None if a verdict is about that, or if none differed. Such a recommender counts as stochastic from then on.
+    """
+    subject = runner.subject
+    users = len(subject.differed)
+    if not subject.deterministic or subject.wavers != "seen" or not users:
+        return None
+    which = "1 user" if users == 1 else f"{users} users"
+    return {
+        "model": subject.name,
+        "users": users,
+        "changed": users,
+        "effect": 0.0,
+        "seconds": None,
+        "drifted": True,
+        "reason": (
+            f"answers changed while we asked {one_line(subject.name)}: {which} got another answer to a request that was "
+            f"sent again beside others, and it declares itself deterministic"
+        ),
+    }
+
+
 def _kept_again(side: Side, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
     runner = side.runner
     if not runner.subject.durable or not earlier:

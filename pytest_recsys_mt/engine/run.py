@@ -23,7 +23,7 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
-from pytest_recsys_mt.engine.drift import asked_again
+from pytest_recsys_mt.engine.drift import asked_again, differed
 from pytest_recsys_mt.engine.faulty import Faulty
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS, Fit
@@ -249,12 +249,13 @@ class Run:
 
     def drifts(self) -> list[Drift]:
         """The result for each recommender after some of its first requests are sent once more."""
-        if self.settings.mode == "replay":
-            return []
         self.roster.begin()
-        runners = self._one_each(runner for runner in self._runners.values() if runner.asked_apart)
+        runners = self._one_each(each for each in self._runners.values() if each.asked_apart)
+        found = [each for each in map(differed, runners) if each is not None]
+        if self.settings.mode == "replay":
+            return found
         with self.progress.doing("asking some users again"):
-            return [found for found in map(asked_again, runners) if found is not None]
+            return found + [each for each in map(asked_again, runners) if each is not None]
 
     def lists(self) -> dict[str, dict[str, list[str]]]:
         """By recommender and user, the first titles of the answer to the unchanged request, of the first users."""

@@ -200,6 +200,8 @@ class Runner:
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
             self.subject.wavered = "told" if told else self.subject.wavered or "seen"
+            if first.asked is not None and not told:
+                self.subject.differed.add(first.asked.user)
 
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.

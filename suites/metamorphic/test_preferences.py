@@ -22,7 +22,9 @@ from pytest_recsys_mt.relations import (
     drop_dislikes,
     exclude_genre,
     forget_item,
+    raise_a_step,
     raise_rating,
+    rate_lowest,
 )
 
 MARGIN = thresholds(__file__, "margin")
@@ -44,6 +46,13 @@ def test_a_dislike_raises_nothing_like_it(source, followup, recsys):
 @metamorphic(raise_rating)
 def test_a_higher_rating_lowers_nothing_like_it(source, followup, at_leisure):
     assert neighbours_not_lowered(source, followup, margin=MARGIN["turned"])
+
+
+def test_a_step_up_from_the_lowest_lowers_nothing_like_it(recsys, at_leisure):
+    # All candidates are ranked: what is like a badly rated item stands below the first ten.
+    everything = recsys.using(k=recsys.design.candidates or 20)
+    source, followup = everything.run(rate_lowest), everything.run(rate_lowest, raise_a_step)
+    assert neighbours_not_lowered(source, followup, margin=MARGIN["a_step"])
 
 
 @metamorphic(forget_item)

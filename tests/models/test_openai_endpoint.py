@@ -97,7 +97,8 @@ def test_a_spec_gives_the_sampling_parameters(spec: str) -> None:
     assert model.name == "m"
     assert OpenAIModel.from_spec(f"{spec}&json=true").identity["sampling"]["json"] is True
     promising = OpenAIModel.from_spec(f"{spec}&seeded=true")
-    assert promising.seeded and promising.identity == OpenAIModel.from_spec(spec).identity
+    assert promising.seeded
+    assert promising.identity == OpenAIModel.from_spec(spec).identity
     asked_as_json = OpenAIModel.from_spec(f"{spec}&answer=json")
     assert (model.lists_as_json, asked_as_json.lists_as_json) == (False, True)
     assert asked_as_json.identity == model.identity

@@ -27,7 +27,8 @@ def log_growth(gains: Floats, worst: float | Floats) -> Floats:
     `gains` are those of a unit stake on each user, ``(..., users)``, and `worst`, ``(...)``, what it can lose at most.
     """
     shares = gains / np.maximum(np.asarray(worst)[..., None], _NOTHING)
-    return np.stack([np.log1p(stake * shares).sum(axis=-1) for stake in STAKES])
+    grown: Floats = np.log1p(np.multiply.outer(STAKES, shares)).sum(axis=-1)
+    return grown
 
 
 def log_evidence(growth: Floats) -> Floats:

@@ -21,6 +21,7 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
+from pytest_recsys_mt.safety.numbers import names_in_both, numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
 
 SEVERAL_LOOKS = (
@@ -100,7 +101,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
     if reason or old is None:
         return {**found, "reason": reason}, None
     # In the order drawn: the users of both runs are the first ones of that order.
-    users = [user for user in new["per_user"] if user in old["per_user"]]
+    users = names_in_both(new["per_user"], old["per_user"])
     unknown = _unknown(old, new, users)
     joint = old.get("joint", False) or new.get("joint", False)
     if joint and old["per_user"].keys() != new["per_user"].keys():
@@ -120,7 +121,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
         limit = policy.suspicious
     then, now = (
         _Side(
-            np.array([row["per_user"][user] for user in users], np.float64),
+            np.array(numbers_of(row["per_user"], users), np.float64),
             row["reach"] or (),
             joint,
             unknown,
@@ -140,6 +141,8 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
     """For each user whose value one run could not read, before which user with two values they stand."""
     before, after = unknown_of(old), unknown_of(new)
+    if not before and not after:
+        return ()
     lost = {*before, *after} & {*old["per_user"], *before} & {*new["per_user"], *after}
     # In the order drawn: an unread user stands before the user of that number among those with a value.
     place = {user: (at, 1) for at, user in enumerate(new["per_user"])}

@@ -6,7 +6,6 @@ every night, that it is farther beyond their own earlier values than a tolerance
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +22,13 @@ from pytest_recsys_mt.gate.comparison import unknown_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import MARGIN
+from pytest_recsys_mt.gate.reading import OF_ROWS
 from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.safety.numbers import numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, str, str, int]
@@ -110,7 +111,7 @@ def records(paths: Sequence[Path], *, skip: bool = False) -> list[tuple[str, Doc
 
 def _night_in(path: Path) -> Document:
     try:
-        return record_in(path)
+        return record_in(path, OF_ROWS)
     except PolicyError as error:
         raise PolicyError(f"{str(path)!r} cannot be monitored: {error}") from error
 
@@ -135,7 +136,7 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
             "no record has values of users for a verdict that can be monitored; make records with "
             "--recsys-json, of runs that ask users"
         )
-    distinct = {json.dumps(document, sort_keys=True) for _, document in nights} if change else ()
+    distinct = _distinct([document for _, document in nights]) if change else ()
     if 1 < len(distinct) < len(nights):
         raise PolicyError(
             "a record is given twice; with --change each night counts, so give each once"
@@ -156,6 +157,13 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
     ]
 
 
+def _distinct(documents: Sequence[Document]) -> list[Document]:
+    found: list[Document] = []
+    for document in documents:
+        found += [document] * (document not in found)
+    return found
+
+
 def _shares(nights: Iterable[int]) -> dict[int, float]:
     """The share of alpha of the rows that begin on each of these nights. Those of the first night have nearly all. Each
     later group has half of what is left, so no row that is added takes back an alarm, and all shares together are at
@@ -169,9 +177,9 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
     """The verdicts that can be monitored; a verdict whose terms changed begins anew."""
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
-        asked = fact(document, "calls", "made") != 0
+        asked, options = fact(document, "calls", "made") != 0, options_of(document)
         for key, row in _keyed(document["results"]):
-            terms, margin = _terms(document, row), row.get("margin")
+            terms, margin = _terms(options, row), row.get("margin")
             series = found.get(key)
             if series is None or series.terms != terms:
                 tolerance = abs(margin) if margin and is_number(margin) else MARGIN
@@ -210,13 +218,13 @@ def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
             yield (*about, seen[about]), row
 
 
-def _terms(document: Document, row: Row) -> dict[str, Any]:
+def _terms(options: Mapping[str, object], row: Row) -> dict[str, Any]:
     terms = {
         "similarity or score": row["oracle"],
         "promise": row["allowed"],
         "margin": measured(row).limit,
         "model version": row.get("fingerprint"),
-        **{name: value for name, value in options_of(document).items() if name != "--recsys-users"},
+        **{name: value for name, value in options.items() if name != "--recsys-users"},
     }
     return {name: value for name, value in terms.items() if value is not None}
 
@@ -228,27 +236,34 @@ def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
 
 
 def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
+    seen: set[str] = set()
     past: dict[str, list[tuple[float, float]]] = {}
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):
         if change and any(map(night.repeats, series.nights[:number])):
             night, replayed = replace(night, values={}, unknown=()), replayed + 1
-        counted = [user for user in night.values if change is (user in past)]
-        lost = [user for user in night.unknown if change is (user in past)]
+        counted = [user for user in night.values if change is (user in seen)]
+        lost = [user for user in night.unknown if change is (user in seen)]
         growth.append(_growth(series, night, counted, lost, past if change else None))
         users[night.place] = len(counted)
         again += 0 if change else len(night.values) - len(counted)
-        low, high = night.reach
-        # What could not be read may have been as bad as later nights.
-        known = {user: (value, value) for user, value in night.values.items()}
-        for user, ends in {**dict.fromkeys(night.unknown, (high, low)), **known}.items():
-            past.setdefault(user, []).append(ends)
+        seen.update(night.values, night.unknown)
+        if change:
+            _remember(past, night)
     won = np.stack(growth, axis=1)
     p_values, p_value = np.ones(places), 1.0
     for night, evidence in zip(series.nights, log_evidence(won), strict=True):
         p_value = min(p_value, math.exp(-evidence))
         p_values[night.place :] = p_value
     return Finding(series, users, again, replayed, p_values.tolist()), won
+
+
+def _remember(past: dict[str, list[tuple[float, float]]], night: Night) -> None:
+    low, high = night.reach
+    # What could not be read may have been as bad as later nights.
+    known = {user: (value, value) for user, value in night.values.items()}
+    for user, ends in {**dict.fromkeys(night.unknown, (high, low)), **known}.items():
+        past.setdefault(user, []).append(ends)
 
 
 def _growth(
@@ -260,7 +275,7 @@ def _growth(
 ) -> Floats:
     promise, margin = series.terms["promise"], series.terms["margin"]
     low, high = night.reach
-    values = np.clip([night.values[user] for user in users], low, high)
+    values = np.clip(np.array(numbers_of(night.values, users), np.float64), low, high)
     lowest, highest = (np.append(values, np.full(len(lost), end)) for end in night.reach)
     if past is None:
         most = np.full(len(lowest), margin)

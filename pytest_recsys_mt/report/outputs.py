@@ -14,14 +14,14 @@ from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import clean, one_line
 
 
-def record_at(path: Path) -> Document:
-    """The record in a file, harmless to show.
+def record_at(path: Path, without: Collection[str] = ()) -> Document:
+    """The record in a file, harmless to show; `without` as `gate.reading.parsed` takes it.
 
     Raises:
         DataError: If it cannot be read.
     """
     try:
-        return cast("Document", clean(record_in(path)))
+        return cast("Document", clean(record_in(path, without)))
     except PolicyError as error:
         raise DataError(f"{str(path)!r}: {error}") from error
 

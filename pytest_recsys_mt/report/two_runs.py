@@ -3,9 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import cast
+from typing import Any, cast
+
+import numpy as np
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
@@ -14,13 +18,16 @@ from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Changed, Comparison, Document, Row
 from pytest_recsys_mt.gate.nodeids import address, addresses
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
+from pytest_recsys_mt.gate.reading import OF_EXAMPLES
 from pytest_recsys_mt.gate.states import measured, state_of
 from pytest_recsys_mt.gate.store import Store, called
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.report.compared import CHANGES, LOUD
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.report.spending import cost
+from pytest_recsys_mt.safety.numbers import names_in_both, numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import group_in_words
 
@@ -42,7 +49,8 @@ class _Pair:
     old: Row | None
     new: Row
     found: Changed
-    worse: Mapping[str, float] = field(default_factory=dict)
+    users: Sequence[str] = ()
+    worse: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def broke(self) -> str:
@@ -71,10 +79,11 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
 def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     """What `compare_runs` compares, its tables, and what it returns."""
     store = Store.around(Path.cwd())
-    old, new = _sides(paths, store)
+    read = cache(partial(record_at, without=OF_EXAMPLES))
+    old, new = _sides(paths, store, read)
     policy_file = store.folder.parents[1] / FILE
     policy = load(policy_file) if policy_file.exists() else Policy()
-    documents, notes = _in_common(record_at(old), record_at(new))
+    documents, notes = _in_common(read(old), read(new))
     alpha = policy.alpha or documents[1]["settings"].get("alpha", 0.05)
     baseline = None if old == new else (called(old), documents[0])
     with told_as_data("these are not records as --recsys-json writes them"):
@@ -97,7 +106,9 @@ def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     return title, parts, status
 
 
-def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
+def _sides(
+    paths: Sequence[Path], store: Store, read: Callable[[Path], Document]
+) -> tuple[Path, Path]:
     """The earlier and the later record; the same one twice for the models of one. A run alone is compared with the
     latest one like it, and this with the one before.
     """
@@ -112,7 +123,7 @@ def _sides(paths: Sequence[Path], store: Store) -> tuple[Path, Path]:
         if len(alike) > 1:
             latest = one.record == alike[-1]
             return (alike[-2], alike[-1]) if latest else (one.record, alike[-1])
-    if paths and len(record_at(paths[0])["models"]) > 1:
+    if paths and len(read(paths[0])["models"]) > 1:
         return paths[0], paths[0]
     raise DataError(
         "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B"
@@ -180,7 +191,7 @@ def _sections(
         )
     usual = [document.get("lists", {}).get(name, {}) for document, name in sides]
     if lines := list(_users(pairs, usual)):
-        count = len({user for pair in pairs for user, worse in pair.worse.items() if worse > 0})
+        count = len(set().union(*(compress(pair.users, pair.worse > 0) for pair in pairs)))
         yield Sheet(f"The users whose values became worse most, of {count} that did", notes=lines)
 
 
@@ -191,20 +202,23 @@ def _pairs(comparison: Comparison, old: Sequence[Row], rows: Sequence[Row]) -> I
     names = {id(row): name for row, name in named(rows)}
     order = {word: place for place, word in enumerate(CHANGES)}
     found = [
-        _Pair(names[id(row)], before.get(key), row, each, _worse(before.get(key), row))
+        _Pair(names[id(row)], before.get(key), row, each, *_worse(before.get(key), row))
         for (key, row), each in zip(keyed(rows), comparison["results"], strict=True)
     ]
     yield from sorted(found, key=lambda pair: order[pair.found["change"]])
 
 
-def _worse(old: Row | None, new: Row) -> dict[str, float]:
+def _worse(old: Row | None, new: Row) -> tuple[Sequence[str], Floats]:
+    """The users of both runs, and how much worse the value of each became."""
     if old is None or new.get("joint"):
-        return {}
-    then, worse = old["per_user"], _measure(new)
-    return {user: worse(then[user], now) for user, now in new["per_user"].items() if user in then}
+        return (), np.empty(0)
+    users = names_in_both(new["per_user"], old["per_user"])
+    then, now = (np.array(numbers_of(row["per_user"], users), np.float64) for row in (old, new))
+    return users, np.asarray(_measure(new)(then, now))
 
 
-def _measure(row: Row) -> Callable[[float, float], float]:
+def _measure(row: Row) -> Callable[[Any, Any], Any]:
+    """How much worse a later value is, or each of an array of them."""
     low, high = row.get("reach") or (0.0, 1.0)
     span = (high - low) or 1.0
     if row["allowed"] == "within":
@@ -225,8 +239,8 @@ def _line(pair: _Pair) -> list[str]:
 
 def _values(pair: _Pair) -> list[float | None]:
     sides = [pair.old, pair.new]
-    if pair.worse:
-        return [fmean(row["per_user"][user] for user in pair.worse) for row in sides if row]
+    if pair.users:
+        return [fmean(numbers_of(row["per_user"], pair.users)) for row in sides if row]
     return [measured(row).value if row else None for row in sides]
 
 
@@ -239,7 +253,7 @@ def _groups(pairs: Sequence[_Pair]) -> Iterator[tuple[float, list[str]]]:
         for group in pair.new["slices"]:
             was, now = then.get((group["slicing"], group["value"])), group["estimate"]
             if group["slicing"] and was is not None and now is not None:
-                worse = _measure(pair.new)(was, now)
+                worse = float(_measure(pair.new)(was, now))
                 numbers = [*map(_number, (was, now, worse)), str(group["users"])]
                 line = [pair.name, group_in_words(group), *numbers]
                 yield from [(worse, line)] * (worse > 0)
@@ -250,7 +264,7 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
     request, or if a record lacks one, the `usual` ones.
     """
     told = [pair for pair in pairs if pair.found["change"] in LOUD] or pairs
-    each = [(worse, user, pair) for pair in told for user, worse in pair.worse.items() if worse > 0]
+    each = [found for pair in told for found in _worst_of(pair)]
     worst: dict[str, _Pair] = {}
     for _, user, pair in sorted(each, key=lambda found: -found[0]):
         if len(worst) < MOST:
@@ -267,6 +281,13 @@ def _users(pairs: Sequence[_Pair], usual: Sequence[Mapping[str, Sequence[str]]])
             if titles:
                 more = f" and {len(titles) - TITLES} more" if len(titles) > TITLES else ""
                 yield f"  {when}, to {of}: {one_line('; '.join(each[:LONGEST] for each in titles[:TITLES]))}{more}"
+
+
+def _worst_of(pair: _Pair) -> list[tuple[float, str, _Pair]]:
+    """The users of a verdict that became worse most: so many that no further one is among the worst of all."""
+    places = np.argsort(-pair.worse, kind="stable")[:MOST]
+    found = ((float(pair.worse[place]), pair.users[int(place)], pair) for place in places)
+    return [each for each in found if each[0] > 0]
 
 
 def _changed(row: Row, user: str) -> Sequence[str]:

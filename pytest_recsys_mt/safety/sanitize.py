@@ -2,8 +2,11 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any
+
+from pytest_recsys_mt.safety.numbers import Numbers
 
 _ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,16}[@-~]"  # colours, cursor movement
@@ -95,16 +98,74 @@ def plain(value: object, lost: list[str], at: str = "") -> Any:
 
 
 def clean(value: object) -> Any:
-    """`value` with all its texts and keys sanitized: a record is untrusted."""
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, Mapping):
-        return {
-            sanitize(str(key)): without_controls(each)
-            if key == "nodeid" and isinstance(each, str)
-            else clean(each)
+    """`value` with all its texts and keys sanitized: a record is untrusted.
+
+    A part in which nothing changes is the part itself, no copy of it: most of a large record.
+    """
+    return _Cleaned().of(value)
+
+
+class _Cleaned:
+    """Sanitizes a value whose texts, keys and lists come back again and again; it has to live until the end."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._lists: dict[int, list[Any]] = {}
+        self._sound: dict[tuple[Any, ...], bool] = {}
+
+    def of(self, value: Any) -> Any:
+        """`value`, sanitized."""
+        if type(value) in _SCALARS:
+            return value
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, dict):
+            return self._mapping(value)
+        if isinstance(value, list | tuple):
+            return self._list(value)
+        if isinstance(value, Numbers) and self._are_sound(value.names):
+            return value
+        return self._mapping(value) if isinstance(value, Mapping) else value
+
+    def _text(self, text: str) -> str:
+        found = self._texts.get(text)
+        if found is None:
+            found = sanitize(text)
+            self._texts[text] = found = text if found == text else found
+        return found
+
+    def _mapping(self, value: Mapping[Any, Any]) -> Mapping[str, Any]:
+        values = [
+            without_controls(each) if key == "nodeid" and isinstance(each, str) else self.of(each)
             for key, each in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    return value
+        ]
+        if isinstance(value, dict) and self._are_sound(tuple(value)):
+            same = all(map(is_, values, value.values()))
+            return value if same else dict(zip(value, values, strict=True))
+        return {self._text(str(key)): each for key, each in zip(value, values, strict=True)}
+
+    def _are_sound(self, keys: tuple[Any, ...]) -> bool:
+        sound = self._sound.get(keys)
+        if sound is None:
+            sound = set(map(type, keys)) <= {str} and _untouched(keys)
+            self._sound[keys] = sound
+        return sound
+
+    def _list(self, value: Sequence[Any]) -> list[Any]:
+        # A record that was read has equal lists once, and no other object can have the number of one in it.
+        known = self._lists.get(id(value))
+        if known is None:
+            made = [self.of(each) for each in value]
+            if isinstance(value, list) and all(map(is_, made, value)):
+                made = value
+            self._lists[id(value)] = known = made
+        return known
+
+
+_SCALARS = {bool, float, int, type(None)}
+
+
+def _untouched(texts: Iterable[str]) -> bool:
+    """Whether `sanitize` leaves all of these texts as they are, found out for all of them at once."""
+    whole = "\n".join(texts)  # no mark and no escape sequence goes across the end of a line
+    return sanitize(whole) == whole

@@ -15,7 +15,7 @@ from pytest_recsys_mt.safety.redaction import without_keys
 
 Flag = Literal[
     "deterministic", "seeded", "reads_text", "live", "scores_choices", "takes_schema", "lists_as_json",
-    "reads_images", "apart",
+    "lists_offered", "reads_images", "apart",
 ]  # fmt: skip
 """Attributes that are true or false.
 
@@ -27,6 +27,7 @@ Flag = Literal[
 * ``scores_choices``, ``takes_schema``, ``reads_images``: of a text model: it scores `Prompt.choices`, can be forced
   to answer in `Prompt.schema`, sees `Message.images`.
 * ``lists_as_json``: of a text model: recommendations are asked of it as JSON, with a schema.
+* ``lists_offered``: the same, and the schema allows the offered titles alone.
 * ``apart``: of a judge: it judges each aspect by itself.
 """
 

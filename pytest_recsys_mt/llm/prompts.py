@@ -6,7 +6,7 @@ template has no field for them.
 
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -188,14 +188,19 @@ def render(name: str, request: Request, newest: int | None = None) -> tuple[Mess
     return template(name).render(request, newest)
 
 
-def as_json(prompt: Prompt) -> Prompt:
+def as_json(prompt: Prompt, allowed: Sequence[str] = ()) -> Prompt:
     """`prompt`, whose answer lists `prompt.k` items at most, asking for that list as JSON.
+
+    With titles in `allowed`, the schema takes no others.
 
     The sentence stands behind the edits of the request, which are not meant for it.
     """
     *before, asked = prompt.messages
     content = f"{asked.content}\n{said('answers.json')}"
-    titles = {"type": "array", "items": {"type": "string"}, "maxItems": prompt.k}
+    title: dict[str, object] = {"type": "string"}
+    if allowed:
+        title["enum"] = list(allowed)
+    titles = {"type": "array", "items": title, "maxItems": prompt.k}
     schema = strict_schema({"recommendations": titles})
     return replace(prompt, messages=(*before, replace(asked, content=content)), schema=schema)
 

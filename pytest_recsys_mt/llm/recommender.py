@@ -107,10 +107,19 @@ class LLMRecommender:
         messages, shown = self._template.written(request, self._newest)
         prompt = Prompt(messages, k=request.k)
         if self._template.lists_as_json:
-            prompt = as_json(prompt)
+            prompt = as_json(prompt, self._allowed(request, shown))
         if declares(self.model, "scores_choices"):
             prompt = replace(prompt, choices=_choices(request, shown))
         return Question(request, prompt, shown)
+
+    def _allowed(self, request: Request, shown: Sequence[Sequence[str]]) -> list[str]:
+        """The titles that the schema of an answer allows, as the prompt shows them; none allows any."""
+        if not declares(self.model, "lists_offered"):
+            return []
+        offered = request.candidates or ()
+        names = shown or [()] * len(offered)
+        own = [next(iter(each), item.label) for item, each in zip(offered, names, strict=True)]
+        return list(dict.fromkeys(own))
 
     def read(self, request: Request, completion: Completion) -> Recommendation:
         """The recommendations in a completion: the first k entries that name something.

@@ -64,7 +64,7 @@ def json_instead(read: Readable) -> list[str]:
     unread, answers = read["unreadable"], read["answers"]
     if not (unread and read.get("takes_json")):
         return []
-    return [f"{unread} of {answers} answers unread; with answer=json nothing needs reading"]
+    return [f"{unread} of {answers} answers unread; with answer=offered nothing needs reading"]
 
 
 def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:

@@ -52,7 +52,8 @@ class TextModel(Protocol):
     Optional attributes: ``fingerprint: str`` and ``ignores`` as in `Recommender`; ``seeded: bool`` (False; True if a prompt
     that is asked again with the same `Prompt.seed` gets the same completion); ``scores_choices: bool`` (False; True
     if it scores `Prompt.choices`); ``reads_images: bool`` (False; True if it sees `Message.images`); ``lists_as_json:
-    bool`` (False; True if recommendations are to be asked of it as JSON).
+    bool`` (False; True if recommendations are to be asked of it as JSON); ``lists_offered: bool`` (False; True if
+    the schema of that JSON is to allow the offered titles alone).
     """
 
     def complete(self, prompts: Sequence[Prompt], /) -> Sequence[Completion]:

@@ -211,3 +211,18 @@ def test_lists_as_json_and_as_text_can_be_compared(
     assert f"answers of {plain}: {told}" in printed
     told = "{0} of {0} name a title; of {0}0 titles {0} made up".format(asked[asjson])
     assert f"answers of {asjson}: {told}" in printed
+
+
+def test_a_schema_of_the_offered_titles_leaves_nothing_to_read(
+    faulty: FaultServer, pytester: pytest.Pytester
+) -> None:
+    def obedient(payload: dict[str, Any]) -> Reply:
+        schema = payload["response_format"]["json_schema"]["schema"]
+        titles = schema["properties"]["recommendations"]["items"]["enum"]
+        return Reply(completion(json.dumps({"recommendations": titles[9::-1]})))
+
+    faulty.answer = obedient
+    _, record = run(pytester, "openai:tiny?answer=offered")
+    (found,) = record["readings"].values()
+    assert found["unreadable"] == 0
+    assert found["entries"]["candidate"] == sum(found["entries"].values()) == 10 * found["answers"]

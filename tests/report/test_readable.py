@@ -77,7 +77,7 @@ def test_answers_that_could_not_be_read_are_shown_everywhere() -> None:
         assert all(each == {"text": "", "how": ""} for each in unread_of(row))
 
 
-ADVICE = "88 of 650 answers unread; with answer=json nothing needs reading"
+ADVICE = "88 of 650 answers unread; with answer=offered nothing needs reading"
 
 
 def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once() -> None:
@@ -86,9 +86,9 @@ def test_unread_answers_of_an_endpoint_that_takes_a_schema_bring_the_advice_once
     for told in (Page(render(made)).text, markdown(made)):
         assert told.count(ADVICE) == 1
     for told in (render(read("m")), markdown(read("m"))):
-        assert "answer=json" not in told
+        assert "answer=offered" not in told
     made["readings"]["m"] |= {"unreadable": 0}
-    assert "answer=json" not in render(made) + markdown(made)
+    assert "answer=offered" not in render(made) + markdown(made)
 
 
 @pytest.mark.parametrize(

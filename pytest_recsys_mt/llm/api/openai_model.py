@@ -47,7 +47,8 @@ class OpenAIModel:
         json: Whether answers must be JSON (``response_format``). The prompt must ask for JSON too,
             which no built-in template does.
         answer: ``json`` asks for recommendations as a list by a JSON schema, and says so at the end
-            of the prompt; other prompts, such as those of judges, stay the same.
+            of the prompt; ``offered`` the same, and the schema allows the offered titles alone. Other prompts,
+            such as those of judges, stay the same.
         concurrency: Calls in flight at a time; fewer while the endpoint refuses. None starts with 8
             and tries up to 64 while answers stay as fast.
         timeout: Seconds of one attempt. None: 300 for a model that is known to think, 60 for others.
@@ -73,7 +74,7 @@ class OpenAIModel:
     max_tokens: int | None = None
     top_p: float | None = None
     json: bool = False
-    answer: Literal["generate", "json"] = "generate"
+    answer: Literal["generate", "json", "offered"] = "generate"
     concurrency: int | None = None
     timeout: float | None = None
     max_wait: float | None = None
@@ -104,7 +105,9 @@ class OpenAIModel:
              "fields, each given as extra_body.KEY=VALUE"),
         )  # fmt: skip
         check(self.prefix, extra_body)
-        self.name, self.lists_as_json = self.model, self.answer == "json"
+        self.name = self.model
+        self.lists_as_json = self.answer in ("json", "offered")
+        self.lists_offered = self.answer == "offered"
         self.ahead = False
         self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None

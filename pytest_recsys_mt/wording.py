@@ -43,6 +43,8 @@ def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
     what = _UNREAD.get(aspect, spoken(aspect))
     if shown and shown.get("noisy"):
         return f"showed no effect of {what} above its noise (below {shown['below']:g})"
+    if aspect == "history":
+        return "does not read the history, or keeps an earlier one of the user"
     return f"does not read {what}"
 
 

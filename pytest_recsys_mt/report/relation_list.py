@@ -78,6 +78,10 @@ def _placed(test: str) -> Iterator[str]:
     yield f"       {mark}{rest}"
 
 
+_WANT_CHANGE = ("few_unchanged",)
+"""Oracles that bound from above how much stays the same."""
+
+
 def promised_by(transformation: object) -> str:
     """The promise of a relation: its own words, else the start of its docstring."""
     return paragraph(getattr(transformation, "promise", transformation.__doc__))
@@ -92,7 +96,8 @@ def promise_of(
     that wants at least some change, so the relation's words count only if they fit.
     """
     changes = getattr(transformation, "promises_change", False)
-    fits = transformation is not None and (not oracle or (allowed == "at least") == changes)
+    wants_change = allowed == "at least" or oracle.partition(":")[0] in _WANT_CHANGE
+    fits = transformation is not None and (not oracle or wants_change == changes)
     of_relation = promised_by(transformation) if fits else ""
     of_test = paragraph(getattr(getattr(item, "obj", None), "__doc__", ""))
     return of_relation or of_test or _of_oracle(oracle)

@@ -48,13 +48,6 @@ def test_a_higher_rating_lowers_nothing_like_it(source, followup, at_leisure):
     assert neighbours_not_lowered(source, followup, margin=MARGIN["turned"])
 
 
-def test_a_step_up_from_the_lowest_lowers_nothing_like_it(recsys, at_leisure):
-    # All candidates are ranked: what is like a badly rated item stands below the first ten.
-    everything = recsys.using(k=recsys.design.candidates or 20)
-    source, followup = everything.run(rate_lowest), everything.run(rate_lowest, raise_a_step)
-    assert neighbours_not_lowered(source, followup, margin=MARGIN["a_step"])
-
-
 @metamorphic(forget_item)
 def test_what_is_taken_back_has_no_effect(source, followup, at_leisure):
     assert neighbours_lowered(source, followup, margin=MARGIN["moved"])
@@ -75,3 +68,10 @@ def test_dislikes_count(source, followup):
 @metamorphic(exclude_genre)
 def test_an_exclusion_is_kept(source, followup):
     assert exclusion_kept(source, followup, margin=MARGIN["excluded"])
+
+
+def test_a_step_up_from_the_lowest_lowers_nothing_like_it(recsys, at_leisure):
+    # All candidates are ranked: what is like a badly rated item stands below the first ten.
+    everything = recsys.using(k=recsys.design.candidates or 20)
+    source, followup = everything.run(rate_lowest), everything.run(rate_lowest, raise_a_step)
+    assert neighbours_not_lowered(source, followup, margin=MARGIN["a_step"])

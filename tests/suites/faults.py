@@ -371,6 +371,32 @@ class SwapsInFullBatches(Sound):
         return answers
 
 
+class CountsThePadding(Sound):
+    """Fills up the histories of a batch with what is left of the longest."""
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        longest = max((request.history for request in requests), key=len)
+        return super().recommend(
+            [
+                request.replace(history=request.history + longest[len(request.history) :])
+                for request in requests
+            ]
+        )
+
+
+class LosesTheSign(Sound):
+    """Takes the square of how far a rating is from the middle for how good it is."""
+
+    def question(self, request: Request) -> Request:
+        low, high = request.scale.low, request.scale.high
+        middle, half = (low + high) / 2, (high - low) / 2
+        far = tuple(
+            replace(each, value=low + (each.value - middle) ** 2 / half**2 * (high - low))
+            for each in request.history
+        )
+        return request.replace(history=far)
+
+
 class ReadsAsciiTitles(Sound):
     """Loses what it has read of films whose titles have other than ASCII letters."""
 

@@ -13,6 +13,7 @@ SUITE = Path(__file__).resolve().parents[2] / "suites" / "metamorphic"
 # What the suite must call violated in each, and nothing else.
 OLD_ITEMS = ("truncate_history(20)", "truncate_history(50)")
 """What stands before the latest items of a long history."""
+STEP = "rate_lowest, raise_a_step"
 LONG = "users=30, candidates=150, k=50"
 """A list of 50 of 150 candidates."""
 
@@ -29,7 +30,7 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.AnswersByName: {"rename_user"},
     faults.FirstCandidatesFirst: {"shuffle_candidates", "add_irrelevant_candidates(5)"},
     faults.MindsTheCompany: {"add_irrelevant_candidates(5)", "ask_k(1)", "ask_k(50)"},
-    faults.MindsTheLength: {"extend_list(5)", "ask_k(50)"},
+    faults.MindsTheLength: {"extend_list(5)", "ask_k(50)", STEP},
     faults.IgnoresTheUser: {
         "swap_history",
         "truncate_history(5)",
@@ -62,7 +63,7 @@ BROKEN: dict[type[faults.Sound], set[str]] = {
     faults.StopsOnRawRatings: {"scale_ratings(2)", "scale_ratings(0.5)", "shift_ratings(1)"},
     faults.InventsInCompany: {"add_irrelevant_candidates(5)"},
     # Who gets the worst for a long history has what is like it last; a shorter one raises that.
-    faults.GetsWorseWithHistory: {"truncate_history(5)", "forget_item"},
+    faults.GetsWorseWithHistory: {"truncate_history(5)", "forget_item", STEP},
     faults.CannotKeepStill: {"same_seed_same_answer"},
     # One finding; everything else is judged by its noise.
     faults.SaysItIsSteady: {"same_seed_same_answer"},
@@ -158,6 +159,8 @@ def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pyt
         (faults.RanksTheFirstHundred, "test_sizes.py", "shuffle_candidates"),
         (faults.LosesTheFirstItem, "test_candidates.py", "offer_extremes"),
         (faults.SwapsInFullBatches, "test_asking.py", "ask_in_one_batch"),
+        (faults.CountsThePadding, "test_asking.py", "ask_in_one_batch"),
+        (faults.LosesTheSign, "test_preferences.py", STEP),
         (faults.ReadsAsciiTitles, "test_titles.py", "spell_titles('plain')"),
         (faults.LeavesTiesToThePlace, "test_candidates.py", "shuffle_candidates"),
     ],
@@ -170,6 +173,7 @@ def test_it_finds_what_a_mean_at_the_usual_size_hides(
     assert promise in found
     others = {
         "test_sizes.py": {"ask_k(50)"},
+        "test_preferences.py": {"dislike_item"},
         "test_candidates.py": {"add_irrelevant_candidates(5)", "extend_list(5)"},
     }
     assert found <= {promise, *others.get(file, ()), "shuffle_candidates, k=20", ""}

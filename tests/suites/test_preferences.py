@@ -92,6 +92,7 @@ def test_a_sound_recommender_passes_and_what_it_does_not_promise_is_left_out(
         "dislike_item neighbours_not_raised": "holds",
         "dislike_item neighbours_lowered": "holds",
         "raise_rating neighbours_not_lowered": "holds",
+        "rate_lowest, raise_a_step neighbours_not_lowered": "holds",
         "forget_item neighbours_lowered": "holds",
         "drop_dislikes different_ranking:rbo": "holds",
         "choose_again": "not-applicable",

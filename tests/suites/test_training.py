@@ -21,10 +21,10 @@ FEW_USERS = ("add_unconnected_user(5)", "duplicate_user(5)", "split_user(5)")
 # What the suite must call violated in each, and nothing else; the file that finds it.
 BROKEN: dict[type[learners.Sound], tuple[str, ...]] = {
     learners.DrawsWithoutSeed: ("test_same_data.py", "fit_again"),
-    learners.StopsAfterManyRows: ("test_same_data.py", "permute_rows", "renumber_users"),
+    learners.StopsAfterManyRows: ("test_quickly.py", "permute_rows", "renumber_users"),
     learners.TakesLabelsForPlaces: ("test_same_data.py", "other_form"),
-    learners.SamplesByUserNumber: ("test_same_data.py", "renumber_users"),
-    learners.LearnsByItemNumber: ("test_same_data.py", "renumber_items"),
+    learners.SamplesByUserNumber: ("test_quickly.py", "renumber_users"),
+    learners.LearnsByItemNumber: ("test_quickly.py", "renumber_items"),
     learners.LearnsFromRawRatings: ("test_same_data.py", "rescale_training(2)"),
     learners.ComparesExactly: ("test_same_data.py", "jitter_ratings(1e-09)"),
     learners.ForgetsWhatIsLate: ("test_same_data.py", "shift_times(520)"),
@@ -81,7 +81,8 @@ def test_what_a_fit_does_to_its_data_is_its_own_affair(pytester: pytest.Pytester
     pytester.makepyfile(vandal=VANDAL)
     path = pytester.path / "record.json"
     pytester.runpytest_inprocess(
-        SUITES / "training/test_same_data.py", "-k", "permute_rows or fit_again", "-q",
+        SUITES / "training/test_same_data.py", SUITES / "training/test_quickly.py", "-q",
+        "-k", "permute_rows or fit_again",
         "--recsys-model=vandal.py:Vandal", "--recsys-model=mostpop", f"--recsys-json={path}",
         "-p", "no:cacheprovider", "--recsys-users=100",
     )  # fmt: skip
@@ -114,5 +115,10 @@ def test_no_relation_on_requests_finds_it(
     rows = rows_of(pytester, "metamorphic", fault)
     assert rows
     found = {row["relation"] for row in rows if row["status"] in ("violated", "error")}
-    # A new process fits it once more, so a draw without a seed shows there, too, if a spec makes it.
-    assert found <= ({"ask_elsewhere"} if fault is learners.DrawsWithoutSeed else set())
+    # A new process fits it once more, so a draw without a seed shows there, too, if a spec makes it. What is learnt of few
+    # items leaves short histories without an answer of their own.
+    others = {
+        learners.DrawsWithoutSeed: {"ask_elsewhere"},
+        learners.LearnsByItemNumber: {"truncate_history(3), swap_history"},
+    }
+    assert found <= others.get(fault, set())

@@ -120,7 +120,15 @@ class Drawn:
             ends=self._ends,
         )
 
-    def pair_anew(self, followup: Answers, /, users: int, *, alone: Collection[str] = ()) -> None:
+    def pair_anew(
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
+    ) -> None:
         """They cannot change."""
 
     def _ends(self, span: Callable[[Asked, Context], tuple[float, float]]) -> tuple[float, float]:

@@ -119,8 +119,8 @@ def _found(
     try:
         if one_by_one:
             theirs = zip(pairs.source, effect, strict=True)
-            changed = [asked.user for asked, differs in theirs if differs]
-            anew = source.pair_anew(followup, len(pairs.source), alone=changed)
+            agree = {asked.user for asked, differs in theirs if not differs}
+            anew = source.pair_anew(followup, len(pairs.source), without=agree, alone=True)
         else:
             anew = source.pair_anew(followup, len(pairs.source))
     except MissingAnswerError:

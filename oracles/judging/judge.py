@@ -80,13 +80,22 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
     def anew() -> Anew | None:
         asked, everybody = users, source.applicable(followup)
         noisy = dataclasses.replace(context, deterministic=False, family=1)
-        while (pairs := source.pair_anew(followup, asked)) is not None:
+        everyone_again = context.deterministic or context.made_up
+        kept = (
+            dataclasses.replace(before, mixed=frozenset(before.order)) if everyone_again else before
+        )
+        kept = kept.at_once()
+        if len(kept.source) > 1 and is_settled(claim, seen(kept, noisy), noisy, everybody):
+            alike = verdict_of(claim, relation, seen(kept, noisy), noisy)
+            if alike.status == verdict.status:
+                return alike, 0
+        while (pairs := source.pair_anew(followup, asked, without=kept.order)) is not None:
             changed = 0
             if context.deterministic:
                 pairs, changed = twice(before, pairs)
                 if not changed:
                     return None
-            together = seen(pairs, noisy)
+            together = seen(kept.joined(pairs), noisy)
             ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
             if ends or is_settled(claim, together, noisy, everybody):
                 return verdict_of(claim, relation, together, noisy), changed

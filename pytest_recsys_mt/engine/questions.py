@@ -61,13 +61,28 @@ class Questions:
             yield position, call
 
 
-def interleaved(calls: Iterable[tuple[int, Call]]) -> list[Call]:
+def interleaved(calls: Iterable[tuple[int, Call]], *, by_user: bool = False) -> list[Call]:
     """Calls in the order in which they are sent: users in blocks, each in a random order.
 
     So a change during the run affects all sides alike. Each replicate has other neighbours in its
     batch, so the noise floor includes the noise of batch composition. Keys serve as random numbers.
+
+    What is sent one by one has no batch. Then all calls of a user follow each other (`by_user`), so that a run that
+    breaks off leaves few users of whom one side is answered.
     """
-    return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
+    if not by_user:
+        return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
+    of_user: dict[int, list[Call]] = {}
+    for position, call in calls:
+        of_user.setdefault(position, []).append(call)
+    own = [(position // BLOCK, sorted(each, key=_key)) for position, each in of_user.items()]
+    return [
+        call for _, each in sorted(own, key=lambda user: (user[0], user[1][0].key)) for call in each
+    ]
+
+
+def _key(call: Call) -> str:
+    return call.key
 
 
 def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
@@ -82,8 +97,11 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
     known: dict[tuple[int, str], Answer] = {}
     for (asked, how), group in groups.items():
         theirs = chain.from_iterable(each.sent() for each in group)
-        ordered = interleaved(theirs) if how == "together" else [call for _, call in theirs]
         runner = group[0].side.runner
+        if how == "together":
+            ordered = interleaved(theirs, by_user=runner.subject.streams)
+        else:
+            ordered = [call for _, call in theirs]
         answers = runner.executor.execute(runner.subject, ordered, anew=anew, ask=runner.way(how))
         known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
     return [

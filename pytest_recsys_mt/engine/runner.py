@@ -49,8 +49,8 @@ UNCHANGED = "the transformation changes nothing that the recommender sees"
 class Outcome:
     """The result of one user on one side: an `Asked`, or why there is no answer.
 
-    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time. `keys` are
-    those of its calls.
+    `times` says when its calls were sent, in Unix seconds; None stands for an unknown time. `fingerprints` are those of
+    what answered them, None for an unknown one, and `keys` those of its calls.
     """
 
     asked: Asked | None = None
@@ -58,6 +58,7 @@ class Outcome:
     not_applicable: str = ""
     unasked: str = ""
     times: frozenset[float | None] = frozenset()
+    fingerprints: frozenset[str | None] = frozenset()
     keys: tuple[str, ...] = ()
 
 
@@ -328,6 +329,7 @@ class Runner:
         keys: dict[int, tuple[str, ...]] = dict.fromkeys(requests, ())
         read: dict[int, list[Recommendation]] = {position: [] for position in requests}
         times: dict[int, set[float | None]] = {position: set() for position in requests}
+        prints: dict[int, set[str | None]] = {position: set() for position in requests}
         outcomes = {}
         for position, call, answer in answers:
             keys[position] += (call.key,)
@@ -335,6 +337,7 @@ class Runner:
                 outcomes[position] = Outcome(unasked=answer["unasked"])
                 continue
             times[position].add(answer.get("asked") if self.subject.live else None)
+            prints[position].add(answer.get("system_fingerprint") or self.subject.fingerprint)
             try:
                 read[position].append(self._read(requests[position], call, answer))
             except NotApplicable as reason:
@@ -351,7 +354,10 @@ class Runner:
             hidden = self.subject.hidden(request)
             asked = Asked(request, tuple(recommendations), case.held_out, case.past, hidden)
             outcomes[position] = Outcome(
-                asked, times=frozenset(times[position]), keys=keys[position]
+                asked,
+                times=frozenset(times[position]),
+                fingerprints=frozenset(prints[position]),
+                keys=keys[position],
             )
         return outcomes
 

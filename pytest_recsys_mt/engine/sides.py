@@ -27,6 +27,9 @@ from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.seeds import generator
 
+LATELY = 3600.0
+"""Seconds within which two answers of what has the same fingerprint count as of one time; `drift` looks at that, too."""
+
 
 class Side:
     """One side of a relation, lazy: it makes and sends requests when an oracle reads the answers."""
@@ -181,11 +184,17 @@ class Side:
         return self._paired(partner, positions, self._outcomes, partner._outcomes)
 
     def pair_anew(
-        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
     ) -> Pairs | None:
-        """Both sides of `pair` asked once more, as one batch that treats them alike.
+        """Both sides of `pair` asked once more, but for the users in `without`, as one batch that treats them alike.
 
-        None if the answers cannot change. With users in `alone`, only these are asked, each request by itself.
+        None if the answers cannot change. If `alone`, each request is sent by itself.
 
         These calls have their own numbers, so an earlier answer to the same request does not count.
         The numbers follow from the two transformations, so a resumed run asks nothing twice.
@@ -196,9 +205,8 @@ class Side:
             return None
         runner.asked_apart = True
         positions = self._served(partner)[:users]
-        if alone:
-            served = dict(zip(self._users(positions), positions, strict=True))
-            positions = [position for user, position in served.items() if user in alone]
+        served = zip(self._users(positions), positions, strict=True)
+        positions = [position for user, position in served if user not in without]
         if runner.planned_again(2 * len(positions) * self.replicates, self.label, partner.label):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
@@ -231,7 +239,7 @@ class Side:
         # Answers past a limit are no sample: users count in the order drawn, or not at all.
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
         source, other, unread, found = [], [], [], []
-        apart = 0.0
+        apart, mixed = 0.0, set[str]()
         for user, (one, two) in zip(order, both[:answered], strict=False):
             if one.asked is None or two.asked is None:
                 found += [each for each in [lost(user, one, two)] if each is not None]
@@ -241,7 +249,10 @@ class Side:
             else:
                 source.append(one.asked)
                 other.append(two.asked)
-            apart = max(apart, _apart(one.times, two.times))
+            if between := _apart(one.times, two.times):
+                apart = max(apart, between)
+                if between > LATELY or not _alike(one, two):
+                    mixed.add(user)
             if self._same_question(partner):
                 self.runner.answered_twice(one, two, told=True)
         if self._purpose != CONTROL:  # on which no verdict's status depends
@@ -261,6 +272,7 @@ class Side:
             drawn=self._drawn_for(positions, self._served(partner)) | partner.drawn,
             sampled=len(self.runner.cases),
             apart=apart,
+            mixed=frozenset(mixed),
             refits=self.runner.design.refits and not self._same_question(partner),
         )
 
@@ -289,7 +301,8 @@ class Side:
             return []
         users = self.applicable(followup)
         first = users if self.context.ask_everybody else next_step(0, users)
-        return interleaved(self.calls(followup, first))
+        calls = self.calls(followup, first)
+        return interleaved(calls, by_user=self.runner.subject.streams)
 
     def _partner(self, followup: Answers) -> Side:
         if not isinstance(followup, Side) or not followup.runner.pairs_with(self.runner):
@@ -340,3 +353,9 @@ def _unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
         )  # one who was answered behind a gap does not count either
         reasons[reason] += 1
     return reasons
+
+
+def _alike(one: Outcome, other: Outcome) -> bool:
+    """Whether one version answered both, as far as it has a fingerprint."""
+    found = one.fingerprints | other.fingerprints
+    return len(found) == 1 and None not in found

@@ -41,7 +41,15 @@ class FakeAnswers:
         theirs = followup.sample(users)
         return Pairs(tuple(self.asked)[:users], theirs.asked, theirs.not_applicable, theirs.lost)
 
-    def pair_anew(self, followup: Answers, /, users: int, *, alone: Collection[str] = ()) -> None:
+    def pair_anew(
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
+    ) -> None:
         return None
 
 

@@ -29,7 +29,13 @@ class Fitted(FakeAnswers):
         return dataclasses.replace(super().pair(followup, users), refits=True)
 
     def pair_anew(  # type: ignore[override]
-        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
     ) -> Pairs | None:
         if self.others is None:
             raise MissingAnswerError("not recorded")

@@ -43,7 +43,13 @@ class Partly(FakeAnswers):
     again: Pairs | None = None
 
     def pair_anew(  # type: ignore[override]
-        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
     ) -> Pairs | None:
         return self.again
 

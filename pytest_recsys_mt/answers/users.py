@@ -1,15 +1,10 @@
-"""What an oracle receives: the answers of every user, as plain data.
-
-Oracles see only plain data (requests, recommendations, the declared error rates), so judging can never call a model.
-"""
+"""The answers of users, of one side or of both, and the rules and facts that they share."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, Protocol
 
@@ -143,6 +138,16 @@ class _Tally:
     lost: tuple[Lost, ...]
 
     @property
+    def silent(self) -> tuple[Recommendation, ...]:
+        """The answers of which nothing could be read."""
+        raise NotImplementedError
+
+    @property
+    def unreadable(self) -> int:
+        """Their number."""
+        return len(self.silent)
+
+    @property
     def errors(self) -> Counter[str]:
         """Why users got no answer, with their number."""
         return Counter(lost.reason for lost in self.lost)
@@ -200,11 +205,6 @@ class Sample(_Tally):
         return tuple(answer for asked in self.unread for answer in asked.unread)
 
     @property
-    def unreadable(self) -> int:
-        """Their number."""
-        return len(self.silent)
-
-    @property
     def answers(self) -> int:
         """How many answers there are, read or not."""
         return sum(len(asked.answers) for asked in self.everyone)
@@ -234,6 +234,7 @@ class Pairs(_Tally):
         order, ends, drawn, sampled: As in `Sample`, over both sides.
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
+        mixed: The users of whom it is not 0 and, if one fingerprint answered both sides, more than an hour.
         refits: Whether each answer of a user is from another fit, which all users share: then users
             alone do not show the whole noise.
     """
@@ -251,6 +252,7 @@ class Pairs(_Tally):
     drawn: frozenset[Drawn] = field(default=frozenset({"users"}), kw_only=True)
     sampled: int | None = field(default=None, kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
+    mixed: frozenset[str] = field(default=frozenset(), kw_only=True)
     refits: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -270,11 +272,6 @@ class Pairs(_Tally):
         return tuple(answer for both in self.unread for asked in both for answer in asked.unread)
 
     @property
-    def unreadable(self) -> int:
-        """Their number."""
-        return len(self.silent)
-
-    @property
     def answers(self) -> int:
         """How many answers there are on both sides, read or not."""
         return sum(
@@ -292,71 +289,38 @@ class Pairs(_Tally):
         source, followup = zip(*both, strict=True)
         return replace(self, source=source, followup=followup, unread=())
 
+    def at_once(self) -> Pairs:
+        """The same without the users in `mixed`."""
+        both = [*zip(self.source, self.followup, strict=True)]
+        kept = [sides for sides in both if sides[0].user not in self.mixed]
+        return replace(
+            self,
+            source=tuple(one for one, _ in kept),
+            followup=tuple(two for _, two in kept),
+            lost=tuple(each for each in self.lost if each.user not in self.mixed),
+            unread=tuple(sides for sides in self.unread if sides[0].user not in self.mixed),
+            order=tuple(user for user in self.order if user not in self.mixed),
+            mixed=frozenset(),
+            apart=0.0,
+        )
+
+    def joined(self, other: Pairs) -> Pairs:
+        """These users and those of `other`, which are none of these."""
+        return replace(
+            other,
+            source=self.source + other.source,
+            followup=self.followup + other.followup,
+            lost=self.lost + other.lost,
+            unread=self.unread + other.unread,
+            order=self.order + other.order,
+        )
+
     @property
     def everyone(self) -> tuple[Asked, ...]:
         """Both sides of all users, as far as they were answered."""
         unread = chain.from_iterable(self.unread)
         broken = [lost.source for lost in self.lost if lost.source is not None]
         return (*self.source, *self.followup, *unread, *broken)
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The chosen options of multiple-choice questions, one entry per question.
-
-    Attributes:
-        questions: Their names, which pair the questions of two sides.
-        right: Position of the right option, from 0.
-        chosen: Position of the chosen option; None for a missed answer, with no or several options.
-        said: Text of the chosen option, which identifies options in another order.
-        options: Number of options of each question.
-        failed: Names of the questions whose call failed; they have no entry.
-        label: What was done to the questions, ``shuffled``; empty for the source.
-        why: Why the first of `failed` failed; empty if unknown.
-        unread: The first answers in which no option was read, as the model wrote them.
-        digest: SHA-256 of the questions in their order; empty if unknown.
-    """
-
-    questions: tuple[str, ...]
-    right: tuple[int, ...]
-    chosen: tuple[int | None, ...]
-    said: tuple[str | None, ...]
-    options: int
-    failed: tuple[str, ...] = ()
-    label: str = ""
-    why: str = ""
-    unread: tuple[str, ...] = ()
-    digest: str = ""
-
-    @cached_property
-    def hits(self) -> tuple[bool, ...]:
-        """Whether each answer is right; a missed answer is wrong."""
-        return tuple(one == other for one, other in zip(self.chosen, self.right, strict=True))
-
-    @property
-    def accuracy(self) -> float:
-        """Share of right answers among all; NaN without questions."""
-        return sum(self.hits) / len(self.hits) if self.hits else math.nan
-
-    @property
-    def missed(self) -> float:
-        """Share of missed answers among all; NaN without questions."""
-        return self.unreadable / self.answers if self.answers else math.nan
-
-    @property
-    def silent(self) -> tuple[Recommendation, ...]:
-        """The first missed answers."""
-        return tuple(Recommendation((), text=text) for text in self.unread)
-
-    @property
-    def unreadable(self) -> int:
-        """The number of missed answers."""
-        return self.chosen.count(None)
-
-    @property
-    def answers(self) -> int:
-        """The number of answers."""
-        return len(self.chosen)
 
 
 class Answers(Protocol):
@@ -393,7 +357,17 @@ class Answers(Protocol):
         ...
 
     def pair_anew(
-        self, followup: Answers, /, users: int, *, alone: Collection[str] = ()
+        self,
+        followup: Answers,
+        /,
+        users: int,
+        *,
+        without: Collection[str] = (),
+        alone: bool = False,
     ) -> Pairs | None:
-        """Both sides asked once more, in one batch, or each request by itself of the users in `alone`; None if no answer can change."""
+        """Both sides of the first `users` users asked once more, but for those in `without`.
+
+        They are sent in one batch that treats both sides alike, or each request by itself if `alone`. None if no answer
+        can change.
+        """
         ...

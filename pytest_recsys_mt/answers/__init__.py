@@ -1,0 +1,30 @@
+"""What an oracle receives: the answers of every user, as plain data.
+
+Oracles see only plain data (requests, recommendations, the declared error rates), so judging can never call a model.
+"""
+
+from pytest_recsys_mt.answers.choices import Choices
+from pytest_recsys_mt.answers.users import (
+    Answers,
+    Asked,
+    Context,
+    Drawn,
+    Lost,
+    Pairs,
+    Sample,
+    Span,
+    Unread,
+)
+
+__all__ = [
+    "Answers",
+    "Asked",
+    "Choices",
+    "Context",
+    "Drawn",
+    "Lost",
+    "Pairs",
+    "Sample",
+    "Span",
+    "Unread",
+]

@@ -9,8 +9,8 @@ SHARE = "share of"
 """What a verdict measures is a share, and may be shown in percent, if its words begin so."""
 
 SETTLED = (
-    "ahead", "batch", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
-    "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "unit",
+    "ahead", "batch", "calls-a-day", "columns", "controls", "core", "error-limit", "exact", "executor", "fault", "max-tokens", "max-wait",
+    "missed-limit", "profiler", "question-setting", "recall", "repeats", "sampler", "timeout", "tokens-a-day", "unit", "usd-a-day",
 )  # fmt: skip
 """Options that a project settles in its ini file; a run that wants another value says ``-o recsys_NAME=VALUE``."""
 

@@ -12,6 +12,7 @@ from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import Caused, Causes
+from pytest_recsys_mt.calls.day_account import Accounts
 from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.requests import Usage, is_cut_off
@@ -70,7 +71,7 @@ def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
 class Bill:
     """Counts the calls of one process and what they cost."""
 
-    def __init__(self, prices: Prices, budget: Budget | None, causes: Causes) -> None:
+    def __init__(self, prices: Prices, budget: Budget | Accounts | None, causes: Causes) -> None:
         self._prices = prices
         self._budget = budget
         self.causes = causes
@@ -88,12 +89,13 @@ class Bill:
         """How many of the next calls may be sent at once; see `Budget.room`."""
         if self._budget is None:
             return len(calls)
-        return self._budget.room(self._expect(subject, call) for call in calls)
+        together = calls[: self._budget.at_once] if subject.streams else calls
+        return self._budget.room(self._expect(subject, call) for call in together)
 
     def reserve(self, subject: Subject, calls: Sequence[Call]) -> None:
         """Count the next calls towards the limits of the run, in case this process dies with them."""
         if self._budget is not None:
-            self._budget.reserve(self._expect(subject, call) for call in calls)
+            self._budget.reserve((self._expect(subject, call) for call in calls), subject.name)
 
     def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
         """Why calls cannot be held to a limit in USD; empty if they can."""
@@ -118,7 +120,7 @@ class Bill:
         spent = self._spent(subject, call, answer)
         largest = self._largest.get(subject.name, (0, 0.0))
         self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
-        self._budget.spend(*spent, calls="lost" not in answer)
+        self._budget.spend(*spent, calls="lost" not in answer, model=subject.name)
 
     def note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
         """Record the result of a call, or of an attempt at it, that this run pays for."""

@@ -102,6 +102,23 @@ def stats(given: argparse.Namespace) -> int:
     return 0
 
 
+def spent(given: argparse.Namespace) -> int:
+    """Say what was spent on each day, by model and command."""
+    from pytest_recsys_mt.calls.day_account import days, lines
+    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.safety.files import cache_folder, expanded
+
+    folder: Path = expanded(given.cache or cache_folder())
+    found = dict(days(folder))
+    if not found:
+        raise CacheError(
+            f"{str(folder)!r} has no account of a day; runs keep one where the ini file sets a limit a day, such as "
+            f"recsys_usd_a_day = 5"
+        )
+    print(*lines(found), sep="\n")
+    return 0
+
+
 def prune(given: argparse.Namespace) -> int:
     """Remove answers."""
     from pytest_recsys_mt.calls.cache_files import keys_in, matches

@@ -11,6 +11,7 @@ from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.cache import AnswerCache, Mode
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import Causes
+from pytest_recsys_mt.calls.day_account import Accounts
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.calls.keeping import Keeping, missing
 from pytest_recsys_mt.calls.limits import Budget
@@ -56,7 +57,7 @@ class Executor:
         ask: Ask | None = None,
         *,
         prices: Prices | None = None,
-        budget: Budget | None = None,
+        budget: Budget | Accounts | None = None,
         progress: Progress | None = None,
         causes: Causes | None = None,
         notes: list[str] | None = None,

@@ -27,12 +27,32 @@ class Limits:
         return self != Limits()
 
 
+def lower(one: Limits, other: Limits) -> Limits:
+    """Limits that hold what both hold."""
+    calls, tokens, usd = (
+        min((each for each in pair if each is not None), default=None)
+        for pair in ((one.calls, other.calls), (one.tokens, other.tokens), (one.usd, other.usd))
+    )
+    priced = any(each.usd is not None and each.every_price for each in (one, other))
+    return Limits(
+        None if calls is None else int(calls),
+        None if tokens is None else int(tokens),
+        usd,
+        priced or usd is None,
+    )
+
+
 class Budget:
     """What a run has spent of its limits.
 
     The account is a small file that all workers of a run share. The worker that holds the lock of
     the calls opens it, spends, and closes it. Answers from the cache cost nothing.
+
+    Attributes:
+        at_once: Most calls to an endpoint that are booked together; None for all that the limits leave room for.
     """
+
+    at_once: int | None = None
 
     def __init__(self, limits: Limits, path: Path) -> None:
         self.limits = limits
@@ -60,23 +80,27 @@ class Budget:
         """Write the spending for the other workers; if this fails, this worker spends no more."""
         try:
             with written_whole(self._path) as stream:
-                json.dump([self.calls, self.tokens, self.usd], stream)
+                json.dump(self._written(), stream)
         except OSError as error:
             self._untold = (
                 f"what this run has spent cannot be written to {str(self._path)!r}: "
                 f"{error.strerror}; free some space, or name another folder with --recsys-cache"
             )
 
-    def reserve(self, expected: Iterable[tuple[float, float]]) -> None:
-        """Write calls as spent before they are sent: a process that dies with them paid for them."""
+    def _written(self) -> object:
+        """What the file of the account says."""
+        return [self.calls, self.tokens, self.usd]
+
+    def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
+        """Write calls of a model as spent before they are sent: a process that dies with them paid for them."""
         spent = self.calls, self.tokens, self.usd
         for tokens, usd in expected:
-            self.spend(tokens, usd)
+            self.spend(tokens, usd, model=model)
         self.close()
         self.calls, self.tokens, self.usd = spent
 
-    def spend(self, tokens: float, usd: float, calls: int = 1) -> None:
-        """Add the cost of a call, or of one more attempt at it (no `calls`)."""
+    def spend(self, tokens: float, usd: float, calls: int = 1, model: str = "") -> None:
+        """Add the cost of a call of a model, or of one more attempt at it (no `calls`)."""
         self.calls += calls
         self.tokens += tokens
         self.usd += usd
@@ -89,8 +113,11 @@ class Budget:
         for name in ("calls", "tokens", "usd"):
             limit = getattr(self.limits, name)
             if limit is not None and getattr(self, name) >= limit:
-                return f"{typed(f'max-{name}')}={limit} is reached"
+                return self._in_words(name, limit)
         return ""
+
+    def _in_words(self, name: str, limit: float) -> str:
+        return f"{typed(f'max-{name}')}={limit} is reached"
 
     def room(self, expected: Iterable[tuple[float, float]]) -> int:
         """How many of the next calls may be sent at once; at least 1 while no limit is reached.

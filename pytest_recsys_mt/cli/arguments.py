@@ -155,6 +155,7 @@ def _answers_kept(groups: Any) -> None:
         folder, replace, _argument("files", type=Path, nargs="+", metavar="FILE"),
     )  # fmt: skip
     _command(actions, "stats", calls.stats, "what the cache holds, by model", folder)
+    _command(actions, "spent", calls.spent, "what runs spent, by day, model and command", folder)
     _command(
         actions, "prune", calls.prune,
         "remove answers: those that match both --model and --not-in, and refused rows",

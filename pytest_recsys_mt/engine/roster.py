@@ -86,7 +86,7 @@ class Roster:
     @property
     def _options(self) -> tuple[bool, float, Path, bool]:
         given = self.settings
-        return given.exact, given.max_wait, given.cache, not given.limits
+        return given.exact, given.max_wait, given.cache, not given.every_limit
 
     @property
     def notes(self) -> list[str]:

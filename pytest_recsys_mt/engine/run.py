@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.causes import CONTROL, Causes
+from pytest_recsys_mt.calls.day_account import Accounts, DayAccount
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.calls.limits import Budget, account
@@ -152,7 +153,7 @@ class Run:
         settings = self.settings
         # The cache counts the replays of objects that are asked anew in each run, in its folder.
         replay = settings.mode == "replay"
-        write = not replay or bool(settings.limits)
+        write = not replay or bool(settings.every_limit)
         return AnswerCache(settings.cache, write=write, empties="" if replay else self._name)
 
     @cached_property
@@ -177,18 +178,26 @@ class Run:
         """Sends the calls, or plans them."""
         if self.settings.plan:
             return self.plan
-        limits = self.settings.limits
         return Executor(
             self.cache,
             self.settings.mode,
             self._name,
             None if self.ray is None else self.ray.ask,
             prices=Prices.load(self.settings.prices),
-            budget=Budget(limits, account(self.settings.cache, self._name)) if limits else None,
+            budget=self._budget,
             progress=self.progress,
             causes=self.causes,
             notes=self.notes,
         )
+
+    @property
+    def _budget(self) -> Budget | Accounts | None:
+        """What holds this run to its limits, and to those of the day."""
+        settings = self.settings
+        own = Budget(settings.limits, account(settings.cache, self._name))
+        if not settings.daily:
+            return own if settings.limits else None
+        return Accounts(own, DayAccount(settings.daily, settings.cache, settings.command))
 
     @cached_property
     def ray(self) -> RayCalls | None:

@@ -169,7 +169,7 @@ class Runner:
     @property
     def at_hand(self) -> bool:
         """Whether calls are felt nowhere but in this process, and no limit of the run counts them."""
-        subject, limits = self.subject, self.settings.limits
+        subject, limits = self.subject, self.settings.every_limit
         here = subject.live and not subject.waits and self.executor.here
         return here and limits.calls is None
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pytest_recsys_mt.calls.limits import Limits
+from pytest_recsys_mt.calls.limits import Limits, lower
 from pytest_recsys_mt.engine.asked_settings import AskedSettings
 from pytest_recsys_mt.engine.options import (
     Option,
@@ -189,6 +189,12 @@ class Settings(AskedSettings):
         ),
         make=Limits,
     )
+    daily: Limits = setting(
+        Option("calls-a-day", "as max-calls, of all runs on the folder of answers since 00:00 UTC", "N", read=whole_number(1)),
+        Option("tokens-a-day", "as max-tokens, of all runs on the folder of answers since 00:00 UTC", "N", read=whole_number(1)),
+        Option("usd-a-day", "as max-usd, of all runs on the folder of answers since 00:00 UTC", "X", read=above_zero),
+        make=Limits,
+    )  # fmt: skip
     prices: tuple[Path, ...] = option(
         "TOML file with prices of models, in USD per million tokens, or LiteLLM's model_prices_and_context_window.json; "
         "repeat the option to give several, of which a later one counts",
@@ -223,7 +229,13 @@ class Settings(AskedSettings):
     )
 
     models_given: bool = False  # by the command line, rather than the ini file or the default
+    command: str = ""  # how the run is called, in a short line
     family: int = 1  # how many tests may find a violation; known once they are collected
+
+    @property
+    def every_limit(self) -> Limits:
+        """The limits of the run and of the day, the lower of each."""
+        return lower(self.limits, self.daily)
 
     @property
     def data_named(self) -> str:

@@ -60,7 +60,7 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
 
         with named("html", str(settings.html)):
             require_html()
-    if settings.prices or settings.limits.usd is not None:
+    if settings.prices or settings.every_limit.usd is not None:
         check_prices(settings)
     if settings.executor == "ray" and settings.mode != "replay":
         from pytest_recsys_mt.calls.remote import require_ray
@@ -131,6 +131,13 @@ def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
     return ""
 
 
+def _dollars(settings: Settings) -> str:
+    """The limit of a run in USD, or that of a day, as it was given."""
+    if settings.limits.usd is not None:
+        return f"--recsys-max-usd={settings.limits.usd}"
+    return f"{typed('usd-a-day')}={settings.daily.usd}"
+
+
 def check_prices(settings: Settings) -> None:
     """Check that the price file can be read, and that a limit on the cost can be kept."""
     from pytest_recsys_mt.calls.prices import Prices
@@ -138,7 +145,7 @@ def check_prices(settings: Settings) -> None:
 
     with named("prices", ", ".join(map(str, settings.prices))):
         prices = Prices.load(settings.prices)
-    limits = settings.limits
+    limits = settings.every_limit
     if limits.usd is None or not limits.every_price or settings.plan or settings.list:
         return
     for _, spec, verbs in _specs(settings):
@@ -154,7 +161,7 @@ def check_prices(settings: Settings) -> None:
         known = identity or {"recommender": spec}
         if prices.of(spec, known) is None:
             raise pytest.UsageError(
-                f"the price of {shown(spec)!r} is not known, so --recsys-max-usd={settings.limits.usd} "
+                f"the price of {shown(spec)!r} is not known, so {_dollars(settings)} "
                 f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE"
             )
 

@@ -1,8 +1,11 @@
 """Every option and its ini key, as pytest gets them, and the settings of a run from their values."""
 
 import argparse
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -12,8 +15,12 @@ from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.files import cache_folder, expanded
-from pytest_recsys_mt.safety.redaction import carries_key, gives_key, redact, shown
+from pytest_recsys_mt.safety.redaction import carries_key, gives_key, redact, shortened, shown
+from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.wording import typed
+
+_LONG = 100
+"""Most characters of a command in an account."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -82,7 +89,16 @@ def settings_of(config: pytest.Config) -> Settings:
         "inconclusive": (policy and policy.inconclusive) or values["inconclusive"],
         "policy": policy,
     }
-    return Settings(**fields, models_given=config.getoption("recsys_model", None) is not None)
+    fields["models_given"] = config.getoption("recsys_model", None) is not None
+    return Settings(**fields, command=_command(config))
+
+
+def _command(config: pytest.Config) -> str:
+    """How the run is called, in a short line without keys."""
+    program, *arguments = getattr(config, "workerinput", {}).get("mainargv", sys.argv)
+    name = Path(program).name
+    called = ["python", "-m", "pytest"] if name == "__main__.py" else [name]
+    return shortened(one_line(shlex.join([*called, *arguments])), _LONG)
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:

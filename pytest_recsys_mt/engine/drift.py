@@ -41,6 +41,16 @@ class Again(Drained):
     lists: dict[str, dict[str, list[str]]]
 
 
+def unheard(workers: int) -> Again:
+    """What stands for workers that were killed at the end of the run, and reported nothing."""
+    which = "1 worker" if workers == 1 else f"{workers} workers"
+    note = (
+        f"{which} did not stop when told to, and had to be killed: the calls since the last test that ended there are not "
+        f"in these sums; answers that arrived are kept"
+    )
+    return {"calls": {}, "causes": [], "drifts": [], "notes": [note], "planted": [], "lists": {}}
+
+
 def asked_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 

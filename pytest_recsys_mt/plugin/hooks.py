@@ -260,9 +260,11 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             config.stash[state.INTERRUPTIONS].finish()
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         if interrupted and reported is not None and state.INTERRUPTIONS in config.stash:
+            from pytest_recsys_mt.engine.drift import unheard
             from pytest_recsys_mt.plugin.interruptions import end_workers
 
-            end_workers(reported.nodes)
+            if killed := end_workers(reported.nodes):
+                config.stash[state.AGAIN].append(unheard(killed))
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     try:

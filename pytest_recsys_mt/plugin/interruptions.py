@@ -23,13 +23,14 @@ TOGETHER = 2.0
 class Interruptions:
     """Handles SIGINT, SIGTERM and SIGHUP.
 
-    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
-    but that of a worker, which its controller ends.
+    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process. In a worker, which
+    its controller ends, each does what the first does, until the worker ends.
     """
 
     def __init__(self, *, worker: bool) -> None:
         self._worker = worker
         self._told = 0
+        self._ending = False
         self._last = -TOGETHER
         self._before: dict[int, Any] = {}
 
@@ -52,13 +53,14 @@ class Interruptions:
     def finish(self) -> None:
         """Treat the run as ending: the next signal is ignored, as after a first one."""
         self._told = max(self._told, 1)
+        self._ending = True
 
     def _take(self, number: int, _frame: object) -> None:
         last, self._last = self._last, time.monotonic()
         if self._told and self._last - last < TOGETHER:
             return
         self._told += 1
-        if self._told == 1:
+        if self._told == 1 or (self._worker and not self._ending):
             raise KeyboardInterrupt
         if self._told > 2 and not self._worker:
             # What was there before would only raise, and code may catch all and go on.
@@ -66,14 +68,37 @@ class Interruptions:
             signal.raise_signal(number)
 
 
-def end_workers(nodes: Sequence[Any]) -> None:
-    """Stop the workers of this machine, and wait until they have reported their results."""
+def end_workers(nodes: Sequence[Any]) -> int:
+    """Stop the workers of this machine, and wait until they have reported their results.
+
+    A signal that arrives in code that catches all stops nothing, so it is repeated; a worker that goes on all the same
+    is killed.
+
+    Returns:
+        The number of workers that were killed, whose last calls nobody reported.
+    """
     local = [node for node in nodes if node.gateway.spec.popen]
-    for node in (node for node in local if not node._down):
-        # Windows sends Ctrl-C to the workers too, and there os.kill would end them without a report.
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(node.gateway._rinfo().pid, signal.SIGINT)
     latest = time.monotonic() + PATIENCE
-    while time.monotonic() < latest and not all(node._down for node in local):
+    again = 0.0
+    while (going := [node for node in local if not node._down]) and time.monotonic() < latest:
+        if time.monotonic() >= again:
+            _signal(going, signal.SIGINT)
+            again = time.monotonic() + TOGETHER + _LATER
         time.sleep(0.02)
+    _signal(going, _KILL)
+    return len(going)
+
+
+_LATER = 0.1
+"""Seconds that a repeated signal comes after those that are one with the first."""
+
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has none
+
+
+def _signal(nodes: Sequence[Any], number: int) -> None:
+    # Windows sends Ctrl-C to the workers too, and there os.kill would end them without a report.
+    if os.name != "posix":
+        return
+    for node in nodes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(node.gateway._rinfo().pid, number)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.engine.drift import unheard
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.plugin import interruptions
@@ -47,6 +48,8 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
     monkeypatch.setattr(interruptions, "time", clock)
     with pytest.raises(KeyboardInterrupt):
         taken._take(signal.SIGINT, None)
+    if worker:
+        taken.finish()
     for _ in range(4):
         taken._take(signal.SIGINT, None)
     assert ended == []
@@ -54,6 +57,62 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
     assert ended == [signal.SIGINT] * (not worker)
     # Python's own handler would raise in code that catches all and goes on.
     assert set_to == ({} if worker else {signal.SIGINT: signal.SIG_DFL})
+
+
+def test_a_worker_that_goes_on_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = Interruptions(worker=True)
+    moments = [0.0, 1.0, 5.0]
+    monkeypatch.setattr(interruptions, "time", SimpleNamespace(monotonic=lambda: moments.pop(0)))
+    with pytest.raises(KeyboardInterrupt):
+        taken._take(signal.SIGINT, None)
+    taken._take(signal.SIGINT, None)  # one with the first
+    with pytest.raises(KeyboardInterrupt):
+        taken._take(signal.SIGINT, None)
+
+
+DEAF = """
+import signal, sys, time
+heard = 0
+def take(*_):
+    global heard
+    heard += 1
+    if heard == int(sys.argv[1]):
+        sys.exit()
+signal.signal(signal.SIGINT, take)
+print("ready", flush=True)
+while True:
+    time.sleep(0.01)
+"""
+
+
+class Node:
+    """A worker as xdist's controller knows it, which stops at the signal of a number."""
+
+    def __init__(self, stops_at: int) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", DEAF, str(stops_at)], stdout=subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        self.process.stdout.readline()
+        self.gateway = SimpleNamespace(
+            spec=SimpleNamespace(popen=True), _rinfo=lambda: SimpleNamespace(pid=self.process.pid)
+        )
+
+    @property
+    def _down(self) -> bool:
+        return self.process.poll() is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
+def test_a_worker_that_does_not_stop_is_killed_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruptions, "TOGETHER", 0.2)
+    monkeypatch.setattr(interruptions, "PATIENCE", 2.0)
+    nodes = [Node(1), Node(3), Node(1000)]
+    assert interruptions.end_workers(nodes) == 1
+    codes = [node.process.wait(timeout=5) for node in nodes]
+    assert codes == [0, 0, -signal.SIGKILL]
+    (note,) = unheard(1)["notes"]
+    assert "1 worker did not stop when told to" in note
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")

@@ -1,11 +1,15 @@
 """Why no more calls are sent to a recommender."""
 
 import os
+import threading
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.bill import Bill
 from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.subject import Subject
+
+interrupted = threading.Event()
+"""Set by a signal to stop. Whatever catches the exception that it raises, no more calls are sent."""
 
 _UNREADABLE = "no answer came that could be read"
 
@@ -27,6 +31,8 @@ class Stopping:
 
     def reason(self, subject: Subject) -> str:
         """Why no more calls are sent to `subject`; empty while calls are sent."""
+        if interrupted.is_set():
+            return "the run was told to stop"
         if self._started_by not in (None, os.getppid()):
             return "the process that started this worker has ended"
         return self._keeping.refusal(subject) or self._bill.reached

@@ -12,6 +12,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_recsys_mt.calls.stopping import interrupted
+
 PATIENCE = 10.0
 """Seconds that workers have to report their results."""
 
@@ -23,14 +25,13 @@ TOGETHER = 2.0
 class Interruptions:
     """Handles SIGINT, SIGTERM and SIGHUP.
 
-    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process. In a worker, which
-    its controller ends, each does what the first does, until the worker ends.
+    The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
+    but that of a worker, which its controller ends.
     """
 
     def __init__(self, *, worker: bool) -> None:
         self._worker = worker
         self._told = 0
-        self._ending = False
         self._last = -TOGETHER
         self._before: dict[int, Any] = {}
 
@@ -38,6 +39,7 @@ class Interruptions:
         """Start handling the signals that nothing else handles or ignores."""
         if threading.current_thread() is not threading.main_thread():
             return
+        interrupted.clear()
         names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last; nohup has it ignored
         for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
             before = signal.getsignal(number)
@@ -47,20 +49,21 @@ class Interruptions:
 
     def give_back(self) -> None:
         """Stop handling signals."""
+        interrupted.clear()
         while self._before:
             signal.signal(*self._before.popitem())
 
     def finish(self) -> None:
         """Treat the run as ending: the next signal is ignored, as after a first one."""
         self._told = max(self._told, 1)
-        self._ending = True
 
     def _take(self, number: int, _frame: object) -> None:
         last, self._last = self._last, time.monotonic()
         if self._told and self._last - last < TOGETHER:
             return
         self._told += 1
-        if self._told == 1 or (self._worker and not self._ending):
+        if self._told == 1:
+            interrupted.set()
             raise KeyboardInterrupt
         if self._told > 2 and not self._worker:
             # What was there before would only raise, and code may catch all and go on.
@@ -71,26 +74,20 @@ class Interruptions:
 def end_workers(nodes: Sequence[Any]) -> int:
     """Stop the workers of this machine, and wait until they have reported their results.
 
-    A signal that arrives in code that catches all stops nothing, so it is repeated; a worker that goes on all the same
-    is killed.
+    They get one signal: a further one would break off the report of a worker that is ending, which takes seconds on a
+    busy machine. A worker that goes on, as its code has caught the signal, is killed.
 
     Returns:
         The number of workers that were killed, whose last calls nobody reported.
     """
     local = [node for node in nodes if node.gateway.spec.popen]
+    _signal([node for node in local if not node._down], signal.SIGINT)
     latest = time.monotonic() + PATIENCE
-    again = 0.0
     while (going := [node for node in local if not node._down]) and time.monotonic() < latest:
-        if time.monotonic() >= again:
-            _signal(going, signal.SIGINT)
-            again = time.monotonic() + TOGETHER + _LATER
         time.sleep(0.02)
     _signal(going, _KILL)
     return len(going)
 
-
-_LATER = 0.1
-"""Seconds that a repeated signal comes after those that are one with the first."""
 
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has none
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_recsys_mt.calls import stopping
 from pytest_recsys_mt.engine.drift import unheard
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
@@ -48,8 +49,6 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
     monkeypatch.setattr(interruptions, "time", clock)
     with pytest.raises(KeyboardInterrupt):
         taken._take(signal.SIGINT, None)
-    if worker:
-        taken.finish()
     for _ in range(4):
         taken._take(signal.SIGINT, None)
     assert ended == []
@@ -59,16 +58,48 @@ def test_a_second_signal_is_ignored_and_a_third_ends_the_process(
     assert set_to == ({} if worker else {signal.SIGINT: signal.SIG_DFL})
 
 
-def test_a_worker_that_goes_on_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = Interruptions(worker=True)
-    moments = [0.0, 1.0, 5.0]
-    monkeypatch.setattr(interruptions, "time", SimpleNamespace(monotonic=lambda: moments.pop(0)))
-    with pytest.raises(KeyboardInterrupt):
-        taken._take(signal.SIGINT, None)
-    taken._take(signal.SIGINT, None)  # one with the first
-    with pytest.raises(KeyboardInterrupt):
-        taken._take(signal.SIGINT, None)
+CATCHES = """
+import contextlib
+import signal
 
+from pytest_recsys_mt import Recommendation
+
+
+class Catches:
+    deterministic = True
+
+    def recommend(self, requests):
+        with open("batches.txt", "a") as log:
+            log.write("one\\n")
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return [
+            Recommendation(tuple(item.id for item in each.candidates)[: each.k]) for each in requests
+        ]
+"""
+
+
+def test_no_call_is_sent_after_a_signal_that_the_recommender_caught(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(catches=CATCHES, test_it=TWO_BATCHES)
+    done = pytester.runpytest_inprocess(
+        "--recsys-model=catches.py:Catches", "--recsys-json=record.json", "-p", "no:cacheprovider"
+    )
+    assert (pytester.path / "batches.txt").read_text() == "one\n"
+    assert "the run was told to stop" in " ".join(str(done.stdout).split())
+    assert not stopping.interrupted.is_set()
+
+
+TWO_BATCHES = """
+from pytest_recsys_mt import metamorphic
+from pytest_recsys_mt.oracles import same_ranking
+from pytest_recsys_mt.relations import ask_k, reorder_history
+
+@metamorphic(reorder_history, ask_k(3))
+def test_it(source, followup):
+    assert same_ranking(source, followup, margin=0.05)
+"""
 
 DEAF = """
 import signal, sys, time
@@ -105,12 +136,14 @@ class Node:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
 def test_a_worker_that_does_not_stop_is_killed_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interruptions, "TOGETHER", 0.2)
     monkeypatch.setattr(interruptions, "PATIENCE", 2.0)
-    nodes = [Node(1), Node(3), Node(1000)]
+    nodes = [Node(1), Node(2)]
     assert interruptions.end_workers(nodes) == 1
-    codes = [node.process.wait(timeout=5) for node in nodes]
-    assert codes == [0, 0, -signal.SIGKILL]
+    codes = []
+    for node in nodes:
+        with node.process:  # closes its pipe
+            codes.append(node.process.wait(timeout=5))
+    assert codes == [0, -signal.SIGKILL]
     (note,) = unheard(1)["notes"]
     assert "1 worker did not stop when told to" in note
 

@@ -7,8 +7,8 @@ all users, whose pseudo-values are the differences of theirs.
 import math
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,13 +35,15 @@ def compare(
     """The change of every verdict, of one of several models that are compared, which share `alpha`."""
     before = dict(keyed(old))
     compared = [_compare(before.get(key), row, policy) for key, row in keyed(new)]
-    worse = holm([p for found, _ in compared if (p := found["p_worse"]) is not None])
-    better = holm([p for found, _ in compared if (p := found["p_better"]) is not None])
+    worse = holm([p for found, *_ in compared if (p := found["p_worse"]) is not None])
+    better = holm([p for found, *_ in compared if (p := found["p_better"]) is not None])
     levels = _level(worse, alpha / models), _level(better, alpha / models)
     p_holm = (min(1.0, models * p) for p in worse)
     return [
-        found if mean is None else _decided({**found, "p_holm": next(p_holm)}, mean, levels, alpha)
-        for found, mean in compared
+        found
+        if mean is None
+        else _decided({**found, "p_holm": next(p_holm)}, mean, levels, alpha, still)
+        for found, mean, still in compared
     ]
 
 
@@ -74,7 +76,13 @@ def keyed(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, int], Row]]:
         seen[key] += 1
 
 
-def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean | None]:
+Still = Callable[[], Mean]
+"""Gives the change of the same users if none of their values had changed."""
+
+
+def _compare(
+    old: Row | None, new: Row, policy: Policy
+) -> tuple[Changed, Mean | None, Still | None]:
     rule = policy.rule(new)
     found: Changed = {
         "nodeid": new["nodeid"],
@@ -99,7 +107,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
     if not rule.gates:
         reason = f"recsys.toml: {rule.reason}"
     if reason or old is None:
-        return {**found, "reason": reason}, None
+        return {**found, "reason": reason}, None, None
     # In the order drawn: the users of both runs are the first ones of that order.
     users = names_in_both(new["per_user"], old["per_user"])
     unknown = _unknown(old, new, users)
@@ -114,7 +122,7 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
     elif len(users) < 2:
         reason = f"{len(users)} {unit_of(new)} have a value in both runs"
     if reason:
-        return {**found, "reason": reason}, None
+        return {**found, "reason": reason}, None, None
     margin = policy.margin if rule.margin is None else rule.margin
     limit = rule.suspicious
     if limit is None and found["metric"] is not None:  # an effect that vanished was fixed
@@ -131,11 +139,18 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> tuple[Changed, Mean |
     early = _asked(old) < _asked(new)
     found = {**found, "users": len(users), "margin": margin, "suspicious": limit, "early": early}
     if np.array_equal(then.values, now.values) and not unknown:
-        return {**found, "change": "unchanged", "worse": 0.0, "interval": [0.0, 0.0]}, None
+        return {**found, "change": "unchanged", "worse": 0.0, "interval": [0.0, 0.0]}, None, None
     sign = -1 if new["allowed"] == "at least" else 1
-    mean = _Farther(now, then) if new["allowed"] == "within" else _mean(sign, now, sign, then)
+
+    def change(now: _Side) -> Mean:
+        return _Farther(now, then) if new["allowed"] == "within" else _mean(sign, now, sign, then)
+
+    mean = change(now)
     p_worse, p_better = mean.p_at_most(margin), mean.p_at_least(-margin)
-    return {**found, "p_worse": p_worse, "p_better": p_better}, mean
+    # What the values of now could reach stays, as nobody knows that they will not change.
+    same = replace(now, values=then.values)
+    still = None if unknown else lambda: change(same)
+    return {**found, "p_worse": p_worse, "p_better": p_better}, mean, still
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:
@@ -195,7 +210,9 @@ def _obstacle(old: Row | None, new: Row) -> str:
     return ""
 
 
-def _decided(found: Changed, mean: Mean, levels: tuple[float, float], alpha: float) -> Changed:
+def _decided(
+    found: Changed, mean: Mean, levels: tuple[float, float], alpha: float, still: Still | None
+) -> Changed:
     worse_level, better_level = levels
     margin = found["margin"] or 0.0
     better = found["p_better"] is not None and found["p_better"] <= better_level
@@ -222,6 +239,9 @@ def _decided(found: Changed, mean: Mean, levels: tuple[float, float], alpha: flo
             else f"ask more {found.get('unit')}, or allow a larger margin"
         )
         change, reason = "inconclusive", f"it may be worse by up to {high:.3f}; {more}"
+        if still is not None and not found.get("early") and still().p_at_least(margin) > alpha:
+            few = f"{found['users']} {found.get('unit')} are too few to show it within {margin:g}, even if no value changed"
+            change, reason = "ungated", f"{few}; it may be worse by up to {high:.3f}"
     return {
         **found,
         "change": change,

@@ -277,6 +277,17 @@ def test_what_could_not_be_read_neither_regresses_nor_stays() -> None:
     assert one(metric(good), partly(slightly, 20))["change"] == "inconclusive"
 
 
+def test_users_who_could_show_nothing_but_a_regression_do_not_gate() -> None:
+    then = np.zeros(18)
+    moved = np.where(np.arange(18) == 7, 0.4, 0.0)
+    found = one(row(then), row(moved))
+    assert (found["change"], found["users"]) == ("ungated", 18)
+    assert "18 users are too few to show it within 0.1, even if no value changed" in found["reason"]
+    assert one(row(then), row(np.full(18, 0.9)))["change"] == "regressed"
+    many = np.where(np.arange(200) % 10 == 7, 0.9, 0.0)
+    assert one(row(np.zeros(200)), row(many))["change"] == "inconclusive"
+
+
 def test_users_stand_where_they_were_drawn() -> None:
     """The same user may be read in one run only; one whom a run did not ask is nobody's."""
     old, new = row([0.0] * 4), row([0.0] * 4)

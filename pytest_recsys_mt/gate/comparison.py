@@ -149,7 +149,7 @@ def _compare(
     p_worse, p_better = mean.p_at_most(margin), mean.p_at_least(-margin)
     # What the values of now could reach stays, as nobody knows that they will not change.
     same = replace(now, values=then.values)
-    still = None if unknown else lambda: change(same)
+    still = None if unknown or joint else lambda: change(same)
     return {**found, "p_worse": p_worse, "p_better": p_better}, mean, still
 
 

@@ -80,6 +80,8 @@ def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
         return [f"smallest example: that of {one_line(twin)} above; to run this test alone:"]
     shrunk = row.get("shrunk")
     if shrunk is None:
-        told = f"{len(row['examples'])} users" if row["examples"] else "nothing"
+        if not row["examples"]:
+            return ["to run this test again:"]
+        told = f"{len(row['examples'])} users"
         return [f"to see {told} in full ({where or '--recsys-html=report.html'} has all):"]
     return [f"{size_of_smallest(shrunk)}; in full:"]

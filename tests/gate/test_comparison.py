@@ -284,6 +284,11 @@ def test_users_who_could_show_nothing_but_a_regression_do_not_gate() -> None:
     assert (found["change"], found["users"]) == ("ungated", 18)
     assert "18 users are too few to show it within 0.1, even if no value changed" in found["reason"]
     assert one(row(then), row(np.full(18, 0.9)))["change"] == "regressed"
+    # Pseudo-values of an aggregate have no error if they are all the same.
+    assert one(metric(then, joint=True), metric(moved, joint=True))["change"] in (
+        "unchanged",
+        "inconclusive",
+    )
     many = np.where(np.arange(200) % 10 == 7, 0.9, 0.0)
     assert one(row(np.zeros(200)), row(many))["change"] == "inconclusive"
 

@@ -38,12 +38,13 @@ _UNREAD: Mapping[str, str] = {
 def unread(aspect: str, shown: Mapping[str, Any] | None = None) -> str:
     """What a recommender does not read, in words that follow "it": ``does not read ratings``.
 
-    Of a noisy recommender, `shown` says only that no effect was seen above its noise.
+    Of a noisy recommender, `shown` says only that no effect was seen above its noise. Without `shown`, or where it says
+    so, the recommender declares it.
     """
     what = _UNREAD.get(aspect, spoken(aspect))
     if shown and shown.get("noisy"):
         return f"showed no effect of {what} above its noise (below {shown['below']:g})"
-    if aspect == "history":
+    if aspect == "history" and shown and not shown.get("declared"):
         return "does not read the history, or keeps an earlier one of the user"
     return f"does not read {what}"
 

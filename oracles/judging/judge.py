@@ -13,7 +13,7 @@ from pytest_recsys_mt.oracles.judging.fits import over_fits
 from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
-from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, twice, with_age
+from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.verdict import Verdict
 
@@ -78,29 +78,7 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
         verdict = with_changes(verdict, last.effects, before, context)
 
     def anew() -> Anew | None:
-        asked, everybody = users, source.applicable(followup)
-        noisy = dataclasses.replace(context, deterministic=False, family=1)
-        everyone_again = context.deterministic or context.made_up
-        kept = (
-            dataclasses.replace(before, mixed=frozenset(before.order)) if everyone_again else before
-        )
-        kept = kept.at_once()
-        if len(kept.source) > 1 and is_settled(claim, seen(kept, noisy), noisy, everybody):
-            alike = verdict_of(claim, relation, seen(kept, noisy), noisy)
-            if alike.status == verdict.status:
-                return alike, 0
-        while (pairs := source.pair_anew(followup, asked, without=kept.order)) is not None:
-            changed = 0
-            if context.deterministic:
-                pairs, changed = twice(before, pairs)
-                if not changed:
-                    return None
-            together = seen(kept.joined(pairs), noisy)
-            ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
-            if ends or is_settled(claim, together, noisy, everybody):
-                return verdict_of(claim, relation, together, noisy), changed
-            asked = next_step(asked, everybody)
-        return None
+        return _asked_again(claim, verdict, source, followup, before, users, seen)
 
     if context.made_up:
         anew()  # so that these calls are planned too
@@ -116,6 +94,48 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
             verdict = dataclasses.replace(verdict, details=found)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
+
+
+def _asked_again(
+    claim: Claim,
+    verdict: Verdict,
+    source: Answers,
+    followup: Answers,
+    before: Pairs,
+    users: int,
+    seen: Callable[[Pairs, Context], Seen],
+) -> Anew | None:
+    """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.
+
+    A recommender that declares itself deterministic, and a plan, ask everybody again. It asks nothing if the users whose
+    sides were asked at one time prove the claim of `verdict`. None if the answers cannot change.
+    """
+    context, everybody = source.context, source.applicable(followup)
+    relation = followup.label or source.label
+    noisy = dataclasses.replace(context, deterministic=False, family=1)
+    if context.deterministic or context.made_up:
+        before_at_once = dataclasses.replace(before, mixed=frozenset(before.order)).at_once()
+    else:
+        before_at_once = before.at_once()
+    if len(before_at_once.source) > 1:
+        alone = seen(before_at_once, noisy)
+        if is_settled(claim, alone, noisy, everybody):
+            found = verdict_of(claim, relation, alone, noisy)
+            if is_proved_by(verdict, found):
+                return found, 0
+    asked = users
+    while (pairs := source.pair_anew(followup, asked, without=before_at_once.order)) is not None:
+        changed = 0
+        if context.deterministic:
+            pairs, changed = twice(before, pairs)
+            if not changed:
+                return None
+        together = seen(before_at_once.joined(pairs), noisy)
+        ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
+        if ends or is_settled(claim, together, noisy, everybody):
+            return verdict_of(claim, relation, together, noisy), changed
+        asked = next_step(asked, everybody)
+    return None
 
 
 def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Context) -> Verdict:

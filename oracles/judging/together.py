@@ -108,6 +108,11 @@ def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slic
     return broken, next((s for s in other.slices if (s.slicing, s.value) == same), other)
 
 
+def is_proved_by(verdict: Verdict, other: Verdict) -> bool:
+    """Whether another verdict claims the same of the same users: all, or the group for which `verdict` claims it."""
+    return _of_the_same_users(verdict, other)[1].status == verdict.status
+
+
 def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
     """Both answers to each request, for the users who have both, and for how many users they differ."""
     later = {

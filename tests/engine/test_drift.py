@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.engine.drift import differed
 from pytest_recsys_mt.gate.document import Drift
 from pytest_recsys_mt.report.ending import _merged
 
@@ -242,3 +244,26 @@ def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> Non
     for order in ([found(0.1, True), found(0.3, False)], [found(0.3, False), found(0.1, True)]):
         (kept,) = _merged(order)
         assert (kept["drifted"], kept["effect"]) == (True, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("users", "deterministic", "wavers", "said"),
+    [
+        ({"u1", "u2"}, True, "seen", "2 users got another answer to a request"),
+        ({"u1"}, True, "seen", "1 user got another answer to a request"),
+        ({"u1"}, True, "told", ""),  # a verdict is about it
+        ({"u1"}, False, "seen", ""),
+        (set(), True, "", ""),
+    ],
+)
+def test_two_answers_that_no_verdict_is_about_are_told(
+    users: set[str], *, deterministic: bool, wavers: str, said: str
+) -> None:
+    subject = SimpleNamespace(
+        name="shop", differed=users, deterministic=deterministic, wavers=wavers
+    )
+    found = differed(SimpleNamespace(subject=subject))  # type: ignore[arg-type]
+    assert (found is None) == (not said)
+    if found is not None:
+        assert found["drifted"]
+        assert said in found["reason"]

@@ -10,18 +10,22 @@ def test_first_run(journey: Journey) -> None:
     journey.follow("first-run")
     before, after = journey.record("recsys.json"), journey.record("fixed.json")
 
-    broken, *still, unforgotten, unread, alike = rows_of(before, status="violated")
+    broken, *still, unforgotten, unread, older, oldest, alike = rows_of(before, status="violated")
     assert [row["oracle"] for row in still] == ["few_unchanged"] * 3
     assert (broken["relation"], unread["relation"]) == ("swap_history", "invert_ratings")
     assert (unforgotten["relation"], alike["metric"]) == ("forget_item", "oic@5")
     for row in (broken, unforgotten, unread):
         assert all(example["source"] == example["followup"] for example in row["examples"])
-    constant = [broken, *still, unread]
+    assert {older["relation"], oldest["relation"]} == {
+        "truncate_history(20)",
+        "truncate_history(50)",
+    }
+    constant = [broken, *still, unread, older, oldest]
     assert before["gate"]["violated"] == [row["nodeid"] for row in constant]
-    assert "5 violated (swap_history; " in before["gate"]["sentence"]
+    assert "7 violated (swap_history; " in before["gate"]["sentence"]
     assert broken["reproduce"] in journey.printed[0]
     assert {row["vacuous"] for row in rows_of(before, suite="metamorphic", status="holds")} == {
-        "", "history", "ratings", "user",
+        "", "history", "ratings", "titles", "user",
     }  # fmt: skip
     unclear = rows_of(before, status="inconclusive")
     assert {row.get("metric") for row in unclear} == {"hit@5", "ndcg@5", "mrr@5"}

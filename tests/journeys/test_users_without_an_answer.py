@@ -70,7 +70,7 @@ def test_no_promise_holds_because_users_have_no_answer(story: Journey) -> None:
     line = (
         "users without a number: taste_is_met scale_ratings-2 of shop.py:Shop (26 left out of 200)"
     )
-    assert says(story.printed[0], f"{line}calls:"), "no other verdict that holds lacks users"
+    assert says(story.printed[0], f"{line}tried:"), "no other verdict that holds lacks users"
 
 
 @pytest.mark.parametrize("run", ["one", "replayed", "reruns"])

@@ -18,6 +18,7 @@ _BRACKETS = re.compile(r"[(\[](?!(?:18|19|20)\d\d[)\]])[^()\[\]]{1,40}[)\]]")
 _SPLIT = re.compile(
     r"\s*(?:>{1,2}|≻|→|->|=>|[,;|，、])\s*(?:and\s)?|\s+and\s+|(?<=[\])\d])\s+(?=[\[(\d])"
 )
+_WORD = re.compile(r"\S+")
 _PUNCTUATION = " .,;:!?…\"'“”‘’()[]{}<>≺≻→←=|*_-–—。，、；：！？"  # what may stand behind a title without being of it
 _QUOTES = "\"'“”„‘’«»「」『』《》*"
 _SHORT = 3  # fewer letters of a title may be another word of a sentence
@@ -138,16 +139,16 @@ class Offer:
 
     def lost_numbers(self, text: str) -> list[str]:
         """The offered titles that are numbers, ``1984``, stand in a text and were not read: `mentions` leaves them out."""
-        numbers = [
-            item.title
-            for item in self.candidates or ()
-            if item.title.isdigit() and item.id not in self.named
-        ]
+        unread = [item.title for item in self._titles_of_digits if item.id not in self.named]
         return [
             number
-            for number in numbers
+            for number in unread
             if re.search(rf"(?<![\d(.,{_QUOTES}]){number}(?![\d)]|[.,]\d)", text)
         ]
+
+    @cached_property
+    def _titles_of_digits(self) -> list[Item]:
+        return [item for item in self.candidates or () if item.title.isdigit()]
 
     @cached_property
     def spellings(self) -> frozenset[str]:
@@ -172,10 +173,11 @@ class Offer:
         if (whole := self.equal(comments.unwrapped(text))) is not None:
             aside = _BRACKETS.findall(text)
             return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
-        words = [found.span() for found in re.finditer(r"\S+", text)]
+        words = [found.span() for found in _WORD.finditer(text)]
         rest, named, at = [], list[str](), 0
         while at < len(words):
-            found = self._named_at(text, words, at)
+            # Titles begin with a capital, a digit or a sign.
+            found = None if text[words[at][0]].islower() else self._named_at(text, words, at)
             if found is None:
                 rest.append(text[slice(*words[at])])
                 at += 1
@@ -193,9 +195,12 @@ class Offer:
         first = next((char for char in text[start : words[at][1]] if char.isalnum()), "")
         if not first or first.islower():
             return None
+        begins = normalise(text[start : words[at][1]]) in self.scope.offered_letters
         found = None
         for last in range(min(len(words), at + MOST_WORDS) - 1, at - 1, -1):
             written = text[start : words[last][1]].rstrip(_PUNCTUATION)
+            if not begins and "(" not in written:
+                continue  # the letters of an equal title would begin with, or hold, this word
             item = self.equal(written)
             if item is not None and item.id in self.titles:
                 if found is not None and found[0].id != item.id:

@@ -70,6 +70,12 @@ class Scope:
         """The titles of what is offered."""
         return Shelter(self._offered)
 
+    @cached_property
+    def offered_letters(self) -> str:
+        """The normal forms of all names of what is offered, between blanks."""
+        names = self._groups[0].by_name if self._groups else {}
+        return " ".join([*names, *self._copies])
+
     def equal(self, text: str, year: int | None = None, used: Collection[str] = ()) -> Item | None:
         """The item of an equal title, see `TitleIndex.find`; misspellings do not match."""
         kept = self._kept.get((text, year))

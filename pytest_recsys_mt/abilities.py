@@ -2,7 +2,7 @@
 
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
 users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`,
-`promises_of` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
+`promises_of`, `latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
 ``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
 """
 
@@ -67,6 +67,21 @@ def promises_of(asked: object) -> frozenset[Promised]:
 def ignored_by(asked: object) -> frozenset[Aspect]:
     """The attribute ``ignores``: a part of a request (`Aspect`) that it does not read, or several."""
     return _words(asked, "ignores", get_args(Aspect), "the parts of a request are")
+
+
+def latest_read_by(asked: object) -> int | None:
+    """The attribute ``reads_latest``: how many of a history's latest items it reads at most; None without a limit.
+
+    Raises:
+        RecommenderError: If it is no whole number from 1.
+    """
+    latest = getattr(asked, "reads_latest", None)
+    if latest is None or (type(latest) is int and latest >= 1):
+        return latest
+    raise RecommenderError(
+        f"{type(asked).__name__}.reads_latest is {latest!r}; it says how many of a history's latest items are read at "
+        f"most, a whole number from 1: write reads_latest = 50, or leave it out if all are read"
+    )
 
 
 def _words(asked: object, attribute: str, known: Sequence[str], which: str) -> frozenset[Any]:

@@ -38,7 +38,7 @@ class Adapter(ScoringRecommender):
     """Base of adapters to models that answer for the history in a request.
 
     Nothing is promised, nothing is taken to be unread, and answers may differ from call to call, because only the
-    library knows; set ``promises``, ``ignores`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
+    library knows; set ``promises``, ``ignores``, ``reads_latest`` and ``deterministic`` where its documentation says so. Training data are handed on as they are, invalid
     ratings included.
 
     Attributes:
@@ -53,6 +53,7 @@ class Adapter(ScoringRecommender):
     # A plain attribute here, which the base derives from `weights`.
     ignores: ClassVar[tuple[Aspect, ...]] = ()  # pyright: ignore
     promises: ClassVar[tuple[Promised, ...]] = ()  # pyright: ignore
+    reads_latest: ClassVar[int | None] = None
 
     def fit(self, dataset: Dataset, seed: int) -> None:
         """Learn from the training interactions, in the order of their rows."""

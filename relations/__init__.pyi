@@ -50,6 +50,7 @@ from pytest_recsys_mt.relations.renumber_items import renumber_items as renumber
 from pytest_recsys_mt.relations.renumber_users import renumber_users as renumber_users
 from pytest_recsys_mt.relations.reorder_history import reorder_history as reorder_history
 from pytest_recsys_mt.relations.rescale_training import rescale_training as rescale_training
+from pytest_recsys_mt.relations.reverse_history import reverse_history as reverse_history
 from pytest_recsys_mt.relations.same_seed_same_answer import (
     same_seed_same_answer as same_seed_same_answer,
 )
@@ -119,6 +120,7 @@ __all__ = [
     "renumber_users",
     "reorder_history",
     "rescale_training",
+    "reverse_history",
     "same_seed_same_answer",
     "scale_ratings",
     "shift_ratings",

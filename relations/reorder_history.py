@@ -2,7 +2,7 @@
 
 The items move but the timestamps stay, so the follow-up is again oldest first. This relation is for
 recommenders that read the history as a set. A sequential recommender may rightly break it, and is not asked if it
-says so: ``promises = ("recency",)``.
+says so: ``promises = ("order",)``, or ``("recency",)``.
 
 It is not applicable if the history is too short for another order.
 
@@ -29,7 +29,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The ranking stays the same when the same history is given in another order.",
     changes={"history"},
-    unless="recency",
+    unless=("recency", "order"),
 )
 def reorder_history(request: Request, rng: Generator, world: World) -> Request:
     history = request.history

@@ -70,7 +70,7 @@ class Transformation:
         changes: The fields of a request that it changes, if any.
         needs: See `Need`.
         promised: What a recommender must promise, if not all do: see `requests.Promised`.
-        unless: What a recommender must not promise: who minds it may rightly answer otherwise.
+        unless: What a recommender must not promise, one or several: who minds it may rightly answer otherwise.
         origin: The paper or page it comes from.
         same_seed: Whether the follow-up is asked anew with the seeds of the source. This makes the
             same request, asked twice, a relation.
@@ -97,7 +97,7 @@ class Transformation:
     changes: frozenset[str] = frozenset()
     needs: frozenset[Need] = frozenset()
     promised: Promised | Literal[""] = field(default="", kw_only=True)
-    unless: Promised | Literal[""] = field(default="", kw_only=True)
+    unless: Promised | Collection[Promised] = field(default=(), kw_only=True)
     origin: str = ""
     same_seed: bool = False
     may_keep: bool = False
@@ -132,8 +132,11 @@ class Transformation:
             choice(self.name, "aspect", self.aspect, get_args(Aspect))
         elif self.training is None:
             object.__setattr__(self, "aspect", aspect_of(self.changes))
-        for name in ("promised", "unless"):
-            choice(self.name, name, getattr(self, name), (*get_args(Promised), ""))
+        choice(self.name, "promised", self.promised, (*get_args(Promised), ""))
+        unless = (self.unless,) if isinstance(self.unless, str) else tuple(self.unless)
+        for each in unless:
+            choice(self.name, "unless", each, get_args(Promised))
+        object.__setattr__(self, "unless", unless)
 
     def __call__(
         self, request: Request | None = None, rng: Generator | None = None, world: World = NO_WORLD

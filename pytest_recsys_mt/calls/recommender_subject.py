@@ -39,6 +39,7 @@ class RecommenderSubject(Subject):
         if fit is not None:
             fit(training.apart(), seed)
         self.ignores = abilities.ignored_by(self._recommender)
+        self.reads_latest = abilities.latest_read_by(self._recommender)
         fingerprint = abilities.fingerprint_of(self._recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None

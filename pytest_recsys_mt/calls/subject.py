@@ -12,7 +12,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommendation, Request
 
 DECLARED = (
-    "deterministic", "seeded", "reads_text", "ignores", "promises", "durable", "live", "waits", "streams", "fingerprint",
+    "deterministic", "seeded", "reads_text", "ignores", "promises", "reads_latest", "durable", "live", "waits", "streams", "fingerprint",
     "takes_json",
 )  # fmt: skip
 """What a subject says of itself, and another one around it with it."""
@@ -31,6 +31,7 @@ class Subject:
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is fitted.
         promises: What it promises beside what all do; see `requests.Promised`.
+        reads_latest: How many of a history's latest items it declares to read at most; None without a limit.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
@@ -51,6 +52,7 @@ class Subject:
     reads_text = False
     ignores: frozenset[Aspect] = frozenset()
     promises: frozenset[Promised] = frozenset()
+    reads_latest: int | None = None
     durable = False
     live = True
     waits = False

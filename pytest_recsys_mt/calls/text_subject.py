@@ -60,6 +60,7 @@ class TextSubject(Subject):
         self._seed = seed
         self._recommender.fit(training, seed)
         self.ignores = abilities.ignored_by(self.model)
+        self.reads_latest = abilities.latest_read_by(self.model)
 
     def hidden(self, request: Request) -> frozenset[str]:
         return frozenset(request.seen)  # no prompt names them

@@ -77,8 +77,13 @@ class Recsys:
 
     @property
     def promises(self) -> frozenset[Promised]:
-        """What the recommender promises beside what all do: ``ratings``, ``recency``."""
+        """What the recommender promises beside what all do: ``ratings``, ``recency``, ``order``, ``scale``."""
         return self.runner.subject.promises
+
+    @property
+    def reads_latest(self) -> int | None:
+        """How many of a history's latest items the recommender declares to read at most; None without a limit."""
+        return self.runner.subject.reads_latest
 
     @property
     def saves_calls(self) -> bool:
@@ -159,9 +164,9 @@ class Recsys:
         promised = getattr(transformation, "promised", "")
         if promised and promised not in self.promises:
             return f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"
-        unless = getattr(transformation, "unless", "")
-        if unless and unless in self.promises:
-            return f"{self.model} promises to mind {unless}, so its answer may change"
+        for unless in getattr(transformation, "unless", ()):
+            if unless in self.promises:
+                return f"{self.model} promises to mind {unless}, so its answer may change"
         return ""
 
     def rewind(self) -> None:

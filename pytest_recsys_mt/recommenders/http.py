@@ -131,6 +131,11 @@ class HTTPRecommender:
         """What the server promises of the history."""
         return self.about.promises
 
+    @property
+    def reads_latest(self) -> int | None:
+        """How many of a history's latest items the server declares to read at most."""
+        return self.about.reads_latest
+
     @cached_property
     def about(self) -> About:
         """The server's description of itself; empty if it has no ``/about``.

@@ -56,7 +56,8 @@ class About:
     seeded: bool = False  # whether the same replicate of a request always gets the same answer
     max_batch: int | None = None  # most requests that it accepts at a time
     ignores: tuple[str, ...] = ()  # the parts of a request that it does not read
-    promises: tuple[str, ...] = ()  # of the history: ``ratings``, ``recency``
+    promises: tuple[str, ...] = ()  # beside what all promise: ``ratings``, ``recency``, ``order``
+    reads_latest: int | None = None  # most of a history's latest items that it reads
 
 
 def body_of(requests: Sequence[Request]) -> bytes:
@@ -95,11 +96,13 @@ def read_about(body: bytes) -> About:
     said = _object(body)
     version, deterministic = said.get("version"), said.get("deterministic", False)
     seeded, most = said.get("seeded", False), said.get("max_batch")
+    latest = said.get("reads_latest")
     rules = [
         ("version", version is None or _is_version(version), "a text, not empty"),
         ("deterministic", isinstance(deterministic, bool), "true or false"),
         ("seeded", isinstance(seeded, bool), "true or false"),
-        ("max_batch", most is None or (type(most) is int and most >= 1), "a whole number from 1"),
+        ("max_batch", _is_count(most), "a whole number from 1"),
+        ("reads_latest", _is_count(latest), "a whole number from 1"),
     ]
     words = {name: said.get(name, []) for name in _WORDS}
     for name, known in _WORDS.items():
@@ -114,7 +117,12 @@ def read_about(body: bytes) -> About:
         seeded,
         most,
         **{k: tuple(v) for k, v in words.items()},
+        reads_latest=latest,
     )
+
+
+def _is_count(said: Any) -> bool:
+    return said is None or (type(said) is int and said >= 1)
 
 
 def read_answers(body: bytes, count: int) -> tuple[str | None, list[Answered]]:

@@ -18,11 +18,12 @@ Aspect = Literal["ratings", "history", "candidates", "user", "titles", "instruct
 * ``instruction``: the additional sentence of the prompt
 """
 
-Promised = Literal["ratings", "recency", "scale"]
+Promised = Literal["ratings", "recency", "order", "scale"]
 """What a recommender may promise beside what all do, in the attribute ``promises``.
 
 * ``ratings``: every rating counts, and an item the more, the higher it is rated.
 * ``recency``: an item counts the more, the later it was chosen.
+* ``order``: the order of the history counts, as it does for models of sequences.
 * ``scale``: what is learnt does not depend on the unit of the ratings that it is fitted to.
 """
 
@@ -36,7 +37,8 @@ class Recommender(Protocol):
     answers are stored for one run only), ``fit(dataset, seed)`` (called once before the first request), ``reads_text:
     bool`` (False; True if it uses `instruction` and `edits`), ``ignores: Collection[Aspect]`` (empty; the parts of a
     request that it does not read). ``promises`` (nothing; ``("ratings",)`` if an item counts the more, the higher it is
-    rated, ``("recency",)`` if the latest items count most). For a request that it cannot serve (no candidates, if it
+    rated, ``("recency",)`` if the latest items count most, ``("order",)`` if the order of the history counts).
+    ``reads_latest: int | None`` (None; how many of a history's latest items it reads at most). For a request that it cannot serve (no candidates, if it
     ranks candidates) it raises `NotApplicable`; any other exception is a failed call of that request.
     """
 

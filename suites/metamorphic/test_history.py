@@ -17,6 +17,7 @@ from pytest_recsys_mt.relations import (
     noisy_profile,
     rename_user,
     reorder_history,
+    reverse_history,
     swap_history,
     truncate_history,
 )
@@ -25,6 +26,7 @@ MARGIN = thresholds(__file__, "margin")
 CAP = thresholds(__file__, "cap")
 HIT = thresholds(__file__, "hit")
 SHORTEST = 5
+LATEST = 5
 
 
 @metamorphic(reorder_history, duplicate_history, rename_user)
@@ -55,10 +57,19 @@ def test_another_history_changes_the_answer(source, followup):
     assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["another_user"])
 
 
-@metamorphic(swap_history, truncate_history(5))
+@metamorphic(reverse_history)
+def test_another_order_changes_the_answer(source, followup):
+    assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["reversed"])
+
+
+@metamorphic(swap_history, truncate_history(LATEST))
 def test_nobody_gets_an_answer_that_no_history_changes(source, followup, recsys):
     if not source.context.deterministic or "recency" in recsys.promises:
         raise NotApplicable("noise, or reading the latest items alone, hides what else is read")
+    if recsys.reads_latest is not None and recsys.reads_latest <= LATEST:
+        raise NotApplicable(
+            f"it declares that it reads the latest {recsys.reads_latest} items alone"
+        )
     if recsys.design.k < SHORTEST:
         raise NotApplicable(f"a list of fewer than {SHORTEST} items often stays the same by chance")
     assert few_unchanged(source, followup, margin=HIT["unchanged"])

@@ -76,6 +76,10 @@ def test_the_older_part_of_a_long_history_counts(sized, recsys, latest):
     sized()  # whether other sizes are asked at all
     if "recency" in recsys.promises:
         raise NotApplicable("reading the latest items alone hides what else is read")
+    if recsys.reads_latest is not None and recsys.reads_latest <= latest:
+        raise NotApplicable(
+            f"it declares that it reads the latest {recsys.reads_latest} items alone"
+        )
     if latest > 20 and not recsys.deterministic:
         raise NotApplicable("noise hides what few users with so long a history would show")
     whole = recsys.using(history=EVERYTHING)
@@ -84,3 +88,13 @@ def test_the_older_part_of_a_long_history_counts(sized, recsys, latest):
         assert few_unchanged(source, followup, margin=HIT["unchanged_by_old_items"])
         return
     assert different_ranking(source, followup, similarity="rbo", margin=MARGIN["moved"])
+
+
+def test_what_is_declared_unread_changes_nothing(sized, recsys):
+    sized()
+    if recsys.reads_latest is None:
+        raise NotApplicable(
+            "it declares no limit to what it reads of a history (reads_latest = 50)"
+        )
+    whole = recsys.using(history=EVERYTHING)
+    assert kept(whole.run(), whole.run(truncate_history(recsys.reads_latest)), recsys.design.k)

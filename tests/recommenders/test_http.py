@@ -539,3 +539,13 @@ def test_a_server_may_say_what_it_promises() -> None:
     assert http_contract.read_about(b"{}").promises == ()
     with pytest.raises(http_contract.ContractError, match="wants a list of ratings, recency"):
         http_contract.read_about(b'{"promises": "novelty"}')
+
+
+@pytest.mark.parametrize("said", ["0", "true", '"50"', "2.5"])
+def test_a_server_may_say_how_much_of_a_history_it_reads(said: str) -> None:
+    assert http_contract.read_about(b'{"reads_latest": 50}').reads_latest == 50
+    assert http_contract.read_about(b"{}").reads_latest is None
+    with pytest.raises(
+        http_contract.ContractError, match=r"reads_latest is .* a whole number from 1"
+    ):
+        http_contract.read_about(f'{{"reads_latest": {said}}}'.encode())

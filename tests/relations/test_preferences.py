@@ -115,5 +115,14 @@ def test_an_open_question_excludes_what_the_user_had_most_of() -> None:
 
 
 def test_a_promise_that_there_is_not_is_refused() -> None:
-    with pytest.raises(RelationError, match="promised must be 'ratings' or 'recency' or 'scale'"):
+    with pytest.raises(RelationError, match="promised must be 'ratings'"):
         Transformation("mine", apply=lambda request, rng, world: request, promised="recent")  # type: ignore[arg-type]
+
+
+def test_an_exception_for_a_promise_that_there_is_not_is_refused() -> None:
+    with pytest.raises(RelationError, match="unless must be 'ratings'"):
+        Transformation(
+            "mine",
+            apply=lambda request, rng, world: request,
+            unless=("order", "recent"),  # type: ignore[arg-type]
+        )

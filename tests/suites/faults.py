@@ -342,6 +342,24 @@ class ReadsFiftyItems(Sound):
         return request.replace(history=request.history[-50:])
 
 
+class SaysItReadsFiftyItems(ReadsFiftyItems):
+    """The same, and says so."""
+
+    reads_latest = 50
+
+
+class SaysItReadsFiveItems(Sound):
+    """Declares a limit that it does not keep."""
+
+    reads_latest = 5
+
+
+class SaysThatTheOrderCounts(Sound):
+    """Reads the history as a set, and promises otherwise."""
+
+    promises = ("order",)
+
+
 class RanksTheFirstHundred(Sound):
     """Leaves out the candidates behind the first hundred."""
 

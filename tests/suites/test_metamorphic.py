@@ -156,6 +156,8 @@ def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pyt
     ("fault", "file", "promise"),
     [
         (faults.ReadsFiftyItems, "test_sizes.py", "truncate_history(50)"),
+        (faults.SaysItReadsFiveItems, "test_sizes.py", "truncate_history(5)"),
+        (faults.SaysThatTheOrderCounts, "test_history.py", "reverse_history"),
         (faults.RanksTheFirstHundred, "test_sizes.py", "shuffle_candidates"),
         (faults.LosesTheFirstItem, "test_candidates.py", "offer_extremes"),
         (faults.SwapsInFullBatches, "test_asking.py", "ask_in_one_batch"),
@@ -177,6 +179,15 @@ def test_it_finds_what_a_mean_at_the_usual_size_hides(
         "test_candidates.py": {"add_irrelevant_candidates(5)", "extend_list(5)"},
     }
     assert found <= {promise, *others.get(file, ()), "shuffle_candidates, k=20", ""}
+
+
+def test_who_declares_how_much_is_read_is_held_to_that(pytester: pytest.Pytester) -> None:
+    rows = rows_of(pytester, faults.SaysItReadsFiftyItems, "test_sizes.py")
+    of_length = {(row["relation"], row["status"]) for row in rows if "truncate" in row["relation"]}
+    assert of_length == {("truncate_history(20)", "holds"), ("truncate_history(50)", "holds")}
+    unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
+    said = "it declares that it reads the latest 50 items alone"
+    assert sum(said in reason for reason in unasked) == 2  # the latest 50, and 100
 
 
 @pytest.mark.slow  # BreaksTiesByHash shows in another process too

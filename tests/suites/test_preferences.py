@@ -33,6 +33,12 @@ class LatestFirst(faults.Sound):
         )
 
 
+class OrderCounts(LatestFirst):
+    """The same, as a model of sequences says it."""
+
+    promises = ("order",)
+
+
 class Modest(faults.Sound):
     """Promises nothing of ratings, and does not read them."""
 
@@ -159,6 +165,20 @@ def test_recency_is_judged_where_it_is_promised(
     planted = [f"-orecsys_fault={fault}"] if fault else []
     rows = rows_of(pytester, model(LatestFirst), *planted, "-k", "choose_again")
     assert status_of(rows) == {"choose_again neighbours_raised": status}
+
+
+def test_who_promises_the_order_may_mind_it(pytester: pytest.Pytester) -> None:
+    result = rows_of(
+        pytester,
+        model(OrderCounts),
+        "-k",
+        "reorder_history or another_order",
+        files=["test_history.py"],
+    )
+    found = {row["relation"]: (row["status"], row["reason"]) for row in result}
+    assert found["reverse_history"][0] == "holds"
+    assert found["reorder_history"][0] == "not-applicable"
+    assert found["reorder_history"][1].endswith("promises to mind order, so its answer may change")
 
 
 def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> None:

@@ -72,6 +72,16 @@ class TrainedRecommender(ScoringRecommender):
             ("dim", self.dim, not self.dim % (heads or 1), f"a multiple of heads={heads!r}"),
         )
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What it promises beside what all do: whoever reads the order of a history, that it counts."""
+        return (*super().promises, "order") if self.ordered else super().promises
+
+    @property
+    def reads_latest(self) -> int | None:
+        """How many of a history's latest items it reads at most: its parameter `length`; None if it reads all."""
+        return self.length or None
+
     @abstractmethod
     def build(self, training: Training) -> Network:
         """The network with its initial weights, drawn from torch's own generator."""

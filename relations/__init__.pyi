@@ -49,6 +49,7 @@ from pytest_recsys_mt.relations.rename_user import rename_user as rename_user
 from pytest_recsys_mt.relations.renumber_items import renumber_items as renumber_items
 from pytest_recsys_mt.relations.renumber_users import renumber_users as renumber_users
 from pytest_recsys_mt.relations.reorder_history import reorder_history as reorder_history
+from pytest_recsys_mt.relations.replace_namesakes import replace_namesakes as replace_namesakes
 from pytest_recsys_mt.relations.rescale_training import rescale_training as rescale_training
 from pytest_recsys_mt.relations.reverse_history import reverse_history as reverse_history
 from pytest_recsys_mt.relations.same_seed_same_answer import (
@@ -119,6 +120,7 @@ __all__ = [
     "renumber_items",
     "renumber_users",
     "reorder_history",
+    "replace_namesakes",
     "rescale_training",
     "reverse_history",
     "same_seed_same_answer",

@@ -424,6 +424,23 @@ class ReadsAsciiTitles(Sound):
         )
 
 
+class JoinsNamesakes(Sound):
+    """Knows items by their titles, so remakes are one film."""
+
+    def fit(self, dataset: Dataset, seed: int) -> None:
+        super().fit(dataset, seed)
+        by_title = {item.title.casefold(): item for item in dataset.items.values()}
+        self._kept = {item.id: by_title[item.title.casefold()] for item in dataset.items.values()}
+
+    def question(self, request: Request) -> Request:
+        return request.replace(
+            history=tuple(
+                replace(each, item=self._kept.get(each.item.id, each.item))
+                for each in request.history
+            )
+        )
+
+
 class LeavesTiesToThePlace(Sound):
     """Ranks by scores in few steps, and leaves ties as the candidates stand."""
 

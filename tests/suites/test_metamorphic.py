@@ -164,6 +164,7 @@ def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pyt
         (faults.CountsThePadding, "test_asking.py", "ask_in_one_batch"),
         (faults.LosesTheSign, "test_preferences.py", STEP),
         (faults.ReadsAsciiTitles, "test_titles.py", "spell_titles('plain')"),
+        (faults.JoinsNamesakes, "test_titles.py", "replace_namesakes('namesakes')"),
         (faults.LeavesTiesToThePlace, "test_candidates.py", "shuffle_candidates"),
     ],
 )

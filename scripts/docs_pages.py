@@ -270,20 +270,31 @@ def _type(annotation: object, names: Mapping[str, object]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _example() -> tuple[Request, World]:
+def _examples() -> tuple[list[Request], World]:
     split = Split(load("mini"), 0)
     cases = split.cases(Design(users=20, history=5, candidates=6, k=3))
-    return cases[0].request, split.world(cases)
+    return [case.request for case in cases], split.world(cases)
 
 
 def difference(transformation: Transformation) -> str:
-    """What a transformation changes of the example, as a diff of its prompt."""
-    request, world = _example()
-    draw = generator(0, request.user, transformation.name)
-    try:
-        changed = transformation(request, draw, world)
-    except NotApplicable as reason:
-        return f"  not applicable to the example: {reason}"
+    """What a transformation changes of the example, as a diff of its prompt.
+
+    The example is the first user to whom it is applicable.
+    """
+    requests, world = _examples()
+    why = ""
+    for request in requests:
+        draw = generator(0, request.user, transformation.name)
+        try:
+            changed = transformation(request, draw, world)
+        except NotApplicable as reason:
+            why = why or f"  not applicable to the example: {reason}"
+        else:
+            return _difference(transformation, request, changed)
+    return why
+
+
+def _difference(transformation: Transformation, request: Request, changed: Request) -> str:
     before, after = shown(request), shown(changed)
     lines = [line for line in difflib.ndiff(before, after) if not line.startswith("?")]
     if before == after:

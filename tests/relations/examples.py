@@ -18,10 +18,17 @@ PRINTED = Template(
 )
 """The prompt as Table 1 of the metamorphic paper prints it."""
 
+
+def _title(number: int) -> str:
+    if number >= 77:
+        return f"FILM {number - 76}"  # a namesake of one of the first films
+    return f"Film {number}" if number % 4 else f"Café {number}"
+
+
 CATALOGUE = tuple(
     Item(
         f"i{number:03d}",
-        f"Film {number}" if number % 4 else f"Café {number}",
+        _title(number),
         1950 + number,
         {"genres": ("Odd",) if number % 2 else ("Even", f"Of {number % 5}")},
     )

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Collection
 
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.requests import Rating, Request, World
+from pytest_recsys_mt.requests import Item, Rating, Request, World
 
 
 def revalued(request: Request, value: Callable[[Rating], float]) -> Request:
@@ -13,6 +13,29 @@ def revalued(request: Request, value: Callable[[Rating], float]) -> Request:
         raise NotApplicable("the history is empty")
     history = (dataclasses.replace(rating, value=value(rating)) for rating in request.history)
     return request.replace(history=tuple(history))
+
+
+class Changed:
+    """Another item for each item, made once for each object: a catalogue's items stand in thousands of requests."""
+
+    def __init__(self, change: Callable[[Item], Item]) -> None:
+        self._change = change
+        self._made: dict[int, tuple[Item, Item]] = {}  # by the id of the item, which is kept beside
+
+    def __call__(self, item: Item) -> Item:
+        """The other item."""
+        known = self._made.get(id(item))
+        if known is None:
+            known = self._made[id(item)] = item, self._change(item)
+        return known[1]
+
+
+def with_items(request: Request, changed: Callable[[Item], Item]) -> Request:
+    """The request with another item for each of its history and its candidates."""
+    history = tuple(Rating(changed(one.item), one.value, one.timestamp) for one in request.history)
+    offered = request.candidates
+    candidates = None if offered is None else tuple(map(changed, offered))
+    return request.replace(history=history, candidates=candidates)
 
 
 def later(history: tuple[Rating, ...], seconds: int) -> tuple[Rating, ...]:

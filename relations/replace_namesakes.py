@@ -96,11 +96,21 @@ def _with_others(replaced: Mapping[str, Item], request: Request, world: World) -
 def _unlike(item: Item, other: Item, world: World) -> tuple[bool, int, str]:
     """How far an item is from another: other attributes first, then the difference of their popularity."""
     apart = abs(world.popularity.get(item.id, 0) - world.popularity.get(other.id, 0))
-    return item.attributes != other.attributes, apart, item.id
+    kinds = _kinds(world)
+    return kinds[item.id] != kinds[other.id], apart, item.id
 
 
 def _taken(request: Request) -> set[str]:
     return {*request.known, *(item.id for item in request.candidates or ())}
+
+
+def _kinds(world: World) -> Mapping[str, str]:
+    """The attributes of each item of a catalogue as text, by its id."""
+    found: Mapping[str, str] | None = world.kept.get("kinds")
+    if found is None:
+        found = {item.id: repr(sorted(item.attributes.items())) for item in world.catalogue}
+        world.kept["kinds"] = found
+    return found
 
 
 def _namesakes(world: World) -> Mapping[str, Sequence[Item]]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
+from pytest_recsys_mt.relations.histories import Changed, with_items
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item, Request, World
 
@@ -49,9 +50,13 @@ def spell_titles(spelling: Spelling = "plain") -> Transformation:
         'Amelie'
     """
     spelt = _SPELLINGS[arguments.choice("spell_titles", "spelling", spelling, [*_SPELLINGS])]
+    name = f"spell_titles {spelling}"
 
     def apply(request: Request, rng: Generator, world: World) -> Request:
-        changed = with_titles(request, lambda item: spelt(item.title))
+        titled = world.kept.get(name)
+        if titled is None:
+            titled = world.kept[name] = Changed(lambda item: _titled(item, spelt(item.title)))
+        changed = with_items(request, titled)
         if changed == request:
             raise NotApplicable("no title is written otherwise in this spelling")
         return changed
@@ -68,11 +73,8 @@ def spell_titles(spelling: Spelling = "plain") -> Transformation:
 
 def with_titles(request: Request, title_of: Callable[[Item], str]) -> Request:
     """A request whose items have other titles."""
+    return with_items(request, lambda item: _titled(item, title_of(item)))
 
-    def titled(item: Item) -> Item:
-        return dataclasses.replace(item, title=title_of(item))
 
-    history = tuple(dataclasses.replace(one, item=titled(one.item)) for one in request.history)
-    offered = request.candidates
-    candidates = None if offered is None else tuple(map(titled, offered))
-    return request.replace(history=history, candidates=candidates)
+def _titled(item: Item, title: str) -> Item:
+    return dataclasses.replace(item, title=title)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -200,7 +201,18 @@ def _item_text(item: Item) -> str:
 
 @_once(2**16, lambda rating: rating.item.fixed)
 def _rating_text(rating: Rating) -> str:
-    return f"[{_item_text(rating.item)},{canonical([rating.value, rating.timestamp])[1:]}"
+    return (
+        f"[{_item_text(rating.item)},{_number_text(rating.value)},{_number_text(rating.timestamp)}]"
+    )
+
+
+def _number_text(value: float | None) -> str:
+    """A number as `canonical` writes it, which is far slower for so short a text."""
+    if value is None:
+        return "null"
+    if value.__class__ is int or (value.__class__ is float and math.isfinite(value)):
+        return repr(value)
+    return canonical(value)
 
 
 @_once(2**10, lambda history: all(rating.item.fixed for rating in history))

@@ -13,6 +13,7 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Renamed
+from pytest_recsys_mt.relations.histories import Changed, with_items
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Item, Recommendation, Request
 
@@ -55,6 +56,7 @@ class Refits(Wrapped):
         self.unfit = unfit
         self._fit = fit
         self._names = names
+        self._renamed = Changed(self._with_its_id)
 
     def same_question(self, one: Request, other: Request) -> bool:
         return one == other  # what else is alike to it, only a fit could say
@@ -62,7 +64,7 @@ class Refits(Wrapped):
     def call(self, request: Request, repeat: bool) -> Call:
         member = self._fit(request.replicate)
         self.durable, self.fingerprint = member.durable, member.fingerprint
-        return member.call(told(request, self._names()), repeat)
+        return member.call(self._in_its_ids(request), repeat)
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         groups: dict[int, list[int]] = {}
@@ -78,29 +80,23 @@ class Refits(Wrapped):
         if not names.items:
             return self.origin.read(request, answer)
         before: dict[str | None, str] = {new: old for old, new in names.items.items()}
-        read = self.origin.read(told(request, names), answer)
+        read = self.origin.read(self._in_its_ids(request), answer)
         entries = (replace(each, item=before.get(each.item, each.item)) for each in read.entries)
         items = tuple(before.get(item, item) for item in read.items)
         return replace(read, items=items, entries=tuple(entries))
 
+    def _in_its_ids(self, request: Request) -> Request:
+        """The request in the ids of the data that it is fitted to."""
+        names = self._names()
+        if names.users:
+            request = request.replace(user=names.users.get(request.user, request.user))
+        if not names.items:
+            return request
+        seen = tuple(sorted(names.items.get(item, item) for item in request.seen))
+        return with_items(request, self._renamed).replace(seen=seen)
 
-def told(request: Request, names: Renamed) -> Request:
-    """The request in the ids of a dataset with other ones."""
-    users, items = names.users, names.items
-    if users:
-        request = request.replace(user=users.get(request.user, request.user))
-    if not items:
-        return request
-
-    def renamed(item: Item) -> Item:
-        return replace(item, id=items.get(item.id, item.id))
-
-    offered = request.candidates
-    return request.replace(
-        history=tuple(replace(each, item=renamed(each.item)) for each in request.history),
-        candidates=None if offered is None else tuple(map(renamed, offered)),
-        seen=tuple(sorted(items.get(item, item) for item in request.seen)),
-    )
+    def _with_its_id(self, item: Item) -> Item:
+        return replace(item, id=self._names().items.get(item.id, item.id))
 
 
 @dataclass(frozen=True)

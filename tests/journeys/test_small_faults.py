@@ -1,5 +1,7 @@
 """Small faults around a sound model: each is red by its own test, then mended or declared, and brought back."""
 
+from typing import Any
+
 import pytest
 
 from tests.extras import need
@@ -27,7 +29,7 @@ def test_small_faults(journey: Journey) -> None:
     assert (declared["oracle"].partition(":")[0], declared["status"]) == ("unmoved", "holds")
     assert replayed["calls"]["made"] == 0
 
-    def verdicts(record: dict) -> list[tuple]:
+    def verdicts(record: dict[str, Any]) -> list[tuple[str, ...]]:
         return sorted((row["nodeid"], row["status"], row["reason"]) for row in record["results"])
 
     assert verdicts(replayed) == verdicts(second)

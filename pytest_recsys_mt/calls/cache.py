@@ -149,7 +149,11 @@ class AnswerCache:
             if not self._database.exists() or self._database.stat().st_ino != self._inode:
                 raise OSError("it was removed or replaced while this run goes on")
             yield self._rows
+            self.unwritable = ""
         except database.FAULTS as error:
+            if isinstance(error.__context__, CacheError):
+                # SQLite has rolled back by itself, so that diskcache cannot: what came before says why.
+                raise error.__context__ from error
             broken = self._broken("written", error)
             self.unwritable = str(broken)
             raise broken from error
@@ -162,6 +166,8 @@ class AnswerCache:
             return
         try:
             with contextlib.closing(self._connection()) as connection:
+                if not database.has_rows(connection):
+                    return
                 for number, key, raw, mode, filename, value in connection.execute(query):
                     try:
                         text = database.sound_value(mode, filename, value)

@@ -16,8 +16,9 @@ from diskcache.core import MODE_RAW
 
 from pytest_recsys_mt.errors import CacheError
 
-FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError)
-"""Errors of a damaged, locked or unreadable database; SQLite's own message may be damaged text too."""
+FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError, MemoryError)
+"""Errors of a damaged, locked or unreadable database, and of SQLite where memory is short; its own message may be
+damaged text too."""
 
 
 LONGEST = 2**24
@@ -26,6 +27,9 @@ one may stand for gigabytes. A longer text is stored as it is."""
 
 AT_ONCE = 500
 """Keys of one query; SQLite takes 999 at least."""
+
+_MADE_BEFORE = {"Settings", "sqlite_autoindex_Settings_1"}
+"""What diskcache makes before the table of answers."""
 
 Row = tuple[Any, Any, Any, Any]
 """Key, mode, filename and value, as they stand in the database."""
@@ -115,6 +119,12 @@ def rows_of(connection: sqlite3.Connection, keys: Sequence[str]) -> Iterator[Row
         )
 
 
+def has_rows(connection: sqlite3.Connection) -> bool:
+    """Whether a database has its table of answers; the run that made it may have failed before that."""
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    return "Cache" in names or not names <= _MADE_BEFORE
+
+
 class Reader:
     """Reads a database, which may appear later, without changing its folder."""
 
@@ -134,7 +144,7 @@ class Reader:
             if self._open is None or state != self._opened:
                 self._close()
                 self._open, self._opened = self.connect(), state
-            return list(rows_of(self._open, keys))
+            return list(rows_of(self._open, keys)) if has_rows(self._open) else []
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""

@@ -77,7 +77,7 @@ class Executor:
         self.notes: list[str] = [] if notes is None else notes
         self.failures = Failures()
         self.readings = Readings()
-        self._keeping = Keeping(cache)
+        self._keeping = Keeping(cache, run)
         self._asked: dict[str, float] = {}
         self._silent: set[str] = set()
         self._stopping = Stopping(self.bill, self._keeping)
@@ -90,7 +90,7 @@ class Executor:
 
         The same tests then find all their answers there.
         """
-        return self._keeping.kept == {True}
+        return self._keeping.kept == {True} and not self._keeping.held
 
     def execute(
         self,
@@ -222,6 +222,8 @@ class Executor:
             if budget is not None or subject.durable:
                 with self._progress.doing(f"waits for another process that asks {subject.name}"):
                     held.enter_context(self._cache.lock("spent" if budget else subject.name))
+            if subject.durable:
+                self._keeping.begin()
             if budget is not None:
                 budget.open()
                 self._progress.spent(budget.calls, budget.usd)
@@ -264,6 +266,10 @@ class Executor:
                 calls += [*batch[room:], *further]
                 waiting += further
             return self._stopping.final(subject)
+
+    def keep_rest(self) -> str:
+        """Write what the disk did not take when it arrived; returns what became of it, empty if there was nothing."""
+        return self._keeping.keep_rest()
 
     def _begin(self, subject: Subject, calls: Sequence[Call]) -> None:
         if calls:

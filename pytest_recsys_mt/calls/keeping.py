@@ -1,6 +1,6 @@
 """What of the answers of a run is on disk, so that a later run finds it there."""
 
-import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from itertools import compress
 
@@ -8,20 +8,39 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.causes import BESIDE
+from pytest_recsys_mt.calls.disk_state import DiskState
+from pytest_recsys_mt.calls.limits import account
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 
 
 class Keeping:
-    """Writes answers to disk, and remembers whether all that can be stored is there.
+    """Writes answers to disk, holds those that it does not take, and remembers whether all that can be stored is there.
+
+    Once an answer could not be written, no more are paid for, by any worker of the run.
 
     Attributes:
         kept: Whether answers were stored: empty without answers, both values if only some were.
+        held: Answers that are not on disk yet, with their calls and the names of their subjects.
     """
 
-    def __init__(self, cache: AnswerCache) -> None:
+    def __init__(self, cache: AnswerCache, run: str) -> None:
         self._cache = cache
         self.kept: set[bool] = set()
+        self.held: list[tuple[str, Call, Answer]] = []
+        self._refused = ""
+        self._disk: DiskState | None = None
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            spent = account(cache.directory, run)
+            self._disk = DiskState(spent.with_name(f"{spent.stem}-disk"))
+
+    def begin(self) -> None:
+        """Prepare to write the answers of calls that are to be sent."""
+        try:
+            if self._disk is not None:
+                self._disk.begin()
+        except OSError as error:
+            self._refused = _full(self._cache, error.strerror or str(error))
 
     def write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
@@ -32,26 +51,63 @@ class Keeping:
             for kept, (call, _) in zip(keep, answers, strict=True)
             if call.purpose not in BESIDE
         )
-        left = list(compress(answers, keep))
-        try:
-            with self._cache.together():
-                for call, answer in left:
-                    self._cache.put(call.key, call.content, answer)
+        self.held += [(subject.name, *each) for each in compress(answers, keep)]
+        reason = self._write_held()
+        if not reason:
             return ""
-        except CacheError as error:
-            reason = str(error)
-        self.kept.add(False)
-        with contextlib.suppress(CacheError):
-            while left:  # one by one, until the disk is full
-                call, answer = left[0]
-                self._cache.put(call.key, call.content, answer)
-                del left[0]
-        return f"{len(left)} answers of {subject.name} are kept for this run only: {reason}"
+        self._refused = reason
+        if self._disk is not None:
+            self._disk.fail()
+        number = sum(name == subject.name for name, _, _ in self.held)
+        return f"{number} answers of {subject.name} are kept for this run only: {reason}"
+
+    def keep_rest(self) -> str:
+        """Write at the end what the disk did not take before; returns what became of it in words, empty if nothing was held."""
+        number = len(self.held)
+        if not number:
+            return ""
+        if reason := self._write_held():
+            return f"{len(self.held)} answers are not stored, and the next run asks for them again: {reason}"
+        return f"{number} answers that the disk did not take at first are stored now"
 
     def refusal(self, subject: Subject) -> str:
         """Why no answer of `subject` can be written to disk: no further answer is paid for."""
-        reason = self._cache.unwritable
-        return f"answers cannot be kept: {reason}" if subject.durable and reason else ""
+        if not subject.durable:
+            return ""
+        reason = self._refused or self._cache.unwritable
+        if not reason and self._disk is not None and self._disk.failed:
+            reason = _full(self._cache, "another worker of this run failed to")
+        return f"answers cannot be kept: {reason}" if reason else ""
+
+    def _write_held(self) -> str:
+        """Write what is held, in one transaction or as far as the disk takes it; returns why some is left."""
+        if not self.held:
+            return ""
+        try:
+            with self._cache.together():
+                for _, call, answer in self.held:
+                    self._cache.put(call.key, call.content, answer)
+        except (CacheError, MemoryError):
+            return self._write_some()
+        self.held.clear()
+        return ""
+
+    def _write_some(self) -> str:
+        try:
+            while self.held:  # one by one, until the disk is full
+                _, call, answer = self.held[0]
+                self._cache.put(call.key, call.content, answer)
+                del self.held[0]
+        except (CacheError, MemoryError) as error:
+            return str(error) or "memory is short"
+        return ""
+
+
+def _full(cache: AnswerCache, why: str) -> str:
+    return (
+        f"the folder {str(cache.directory)!r} cannot be written: {why}; free some space, fix the folder's permissions, or "
+        f"name another folder with --recsys-cache"
+    )
 
 
 def missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:

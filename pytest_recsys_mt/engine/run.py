@@ -32,11 +32,12 @@ from pytest_recsys_mt.engine.roster import Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import NotApplicable, RecsysError
+from pytest_recsys_mt.errors import CacheError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.oracles.judging.power import least_change
 from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 if TYPE_CHECKING:
@@ -222,8 +223,9 @@ class Run:
         path = account(self.settings.cache, self._name)
         with self.cache.lock(f"{path.stem} {name}"):
             mark = path.with_name(f"{path.stem}-{name}")
-            first = not mark.exists()
-            mark.touch(mode=0o600)
+            with failing_as(CacheError, f"{str(mark)!r} cannot be written"):
+                first = not mark.exists()
+                mark.touch(mode=0o600)
             yield first
 
     def runner(
@@ -297,6 +299,11 @@ class Run:
         """What users' code raised; see `Failures.named_in`."""
         asked = "executor" in self.__dict__
         return self.executor.failures.named_in(text, model) if asked else []
+
+    def keep_rest(self) -> None:
+        """Write the answers that the disk did not take when they arrived, and note what became of them."""
+        if "executor" in self.__dict__ and (told := self.executor.keep_rest()):
+            self.notes.append(told)
 
     def drain(self) -> Drained:
         """What is not counted yet of the calls; see `Bill.drain`."""

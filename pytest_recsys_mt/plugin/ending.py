@@ -69,11 +69,14 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
         put_back = True
         raise
     finally:
-        if put_back:
-            place.unlink(missing_ok=True)
-            with suppress(FileNotFoundError):
+        # A disk that fails here too must not hide what ended the run; what could not be put back stays beside its place.
+        with suppress(OSError):
+            if put_back and before.exists():
                 os.replace(before, place)
-        before.unlink(missing_ok=True)
+            elif put_back:
+                place.unlink(missing_ok=True)
+            else:
+                before.unlink(missing_ok=True)
 
 
 def begin_junit(config: pytest.Config) -> None:
@@ -155,6 +158,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
                 planted = run.planted()
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
+    run.keep_rest()
     found: Again = {
         "drifts": drifts,
         **run.drain(),

@@ -80,9 +80,10 @@ def finish(
             if path is not None:  # absolute, as a recommender may have changed the folder
                 write(config.invocation_params.dir / path)
                 record.written.append(str(path))
-        except (OSError, ParseError) as error:
+        except (OSError, ParseError, MemoryError) as error:
+            why = str(error) or "memory is short"
             record.unwritten.append(
-                f"{option}={str(path)!r} cannot be written: {error}; free some space, or name "
+                f"{option}={str(path)!r} cannot be written: {why}; free some space, or name "
                 f"another place, and run again: answers in the cache are not asked again"
             )
             reporter.write_line(f"\nERROR: recsys-mt: {record.unwritten[-1]}", red=True)
@@ -90,7 +91,7 @@ def finish(
         root, lines = config.rootpath, lines_of(record.document())
         try:
             Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             reporter.write_line(
                 f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none"
             )

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,14 @@ def question_of(call: dict[str, Any]) -> str:
 class Counting:
     """Answers after a delay, and counts every question."""
 
-    def __init__(self, server: FaultServer, delay: float = 0.0) -> None:
+    def __init__(
+        self,
+        server: FaultServer,
+        delay: float = 0.0,
+        listed: Callable[[dict[str, Any]], str] = listed,
+    ) -> None:
         self.server = server
+        self._listed = listed
         self.delay = delay
         self.asked: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -84,7 +91,7 @@ class Counting:
         if waits:
             self._released.wait()
         time.sleep(self.delay)
-        return Reply(completion(listed(payload)))
+        return Reply(completion(self._listed(payload)))
 
 
 class Project:

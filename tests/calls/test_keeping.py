@@ -1,0 +1,118 @@
+"""Answers that the disk does not take: they are held, and no worker of the run pays for more."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.subjects import subject
+from pytest_recsys_mt.calls.text_subject import TextSubject
+from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.requests import Completion, Message, Prompt
+
+FULL = """
+CREATE TRIGGER full BEFORE INSERT ON Cache WHEN (SELECT COUNT(*) FROM Cache) > 1
+BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END
+"""
+
+
+class Counted:
+    """Says the last message, and counts what it was asked."""
+
+    fingerprint = "counted"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def complete(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        self.asked += len(prompts)
+        return [Completion(prompt.messages[-1].content) for prompt in prompts]
+
+
+def calls_of(model: Counted, *texts: str) -> tuple[TextSubject, list[Call]]:
+    asked = subject(model, "counted", "person")
+    assert isinstance(asked, TextSubject)
+    return asked, [asked.prompt_call(Prompt((Message("user", text),)), 0) for text in texts]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[AnswerCache]:
+    opened = AnswerCache(tmp_path / "cache")
+    yield opened
+    opened.close()
+
+
+def sql(cache: AnswerCache, text: str) -> None:
+    with closing(sqlite3.connect(cache.directory / "answers" / "cache.db")) as connection:
+        connection.executescript(text)
+
+
+def test_they_are_written_at_the_end_if_there_is_room_again(cache: AnswerCache) -> None:
+    sql(cache, FULL)
+    asked, calls = calls_of(Counted(), "1", "2", "3", "4")
+    executor = Executor(cache, "auto", "run")
+    with pytest.warns(UserWarning, match="2 answers of counted are kept for this run only: .*full"):
+        executor.execute(asked, calls)
+    assert not executor.replayable
+    assert executor.keep_rest().startswith("2 answers are not stored, and the next run asks")
+    sql(cache, "DROP TRIGGER full")
+    assert executor.keep_rest() == "2 answers that the disk did not take at first are stored now"
+    assert all(cache.get(call.key) is not None for call in calls)
+    assert executor.keep_rest() == ""
+
+
+def test_no_worker_of_the_run_pays_for_more(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    sql(cache, FULL)
+    model = Counted()
+    asked, calls = calls_of(model, "1", "2", "3")
+    first, second, another = (Executor(cache, "auto", run) for run in ("run", "run", "another"))
+    second.execute(asked, calls[:1])
+    with pytest.warns(UserWarning, match="1 answers of counted"):
+        first.execute(asked, calls)
+    assert model.asked == 3
+    _, more = calls_of(model, "5", "6")
+    cache.unwritable = ""  # each worker has its own
+    said = [answer.get("unasked", "") for answer in second.execute(asked, more)]
+    assert model.asked == 3
+    assert all("another worker of this run failed to" in each for each in said)
+    with pytest.warns(UserWarning, match="2 answers of counted"):
+        another.execute(asked, more)
+    assert model.asked == 5
+
+
+def test_a_write_that_fails_once_costs_nothing(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, failures = cache.put, [MemoryError()]
+
+    def once(*given: object) -> None:
+        if failures:
+            raise failures.pop()
+        put(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cache, "put", once)
+    asked, calls = calls_of(Counted(), "1", "2")
+    executor = Executor(cache, "auto", "run")
+    executor.execute(asked, calls)
+    assert executor.replayable
+    assert all(cache.get(call.key) is not None for call in calls)
+    assert executor.keep_rest() == ""
+
+
+def test_a_database_that_was_only_begun_holds_nothing(
+    cache: AnswerCache, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql(cache, "DROP TABLE Cache")
+    with closing(AnswerCache(cache.directory, write=False)) as reading:
+        assert reading.get("key") is None
+        assert list(reading.rows()) == []
+    assert main(["cache", "stats", "--cache", str(cache.directory)]) == 0
+    assert "damaged" not in capsys.readouterr().out

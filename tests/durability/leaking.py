@@ -41,6 +41,7 @@ VARIABLES = {
     "details": "REPORT_SECRET",
     "collection": "CI_JOB_TOKEN",
     "configuration": "GITHUB_TOKEN",
+    "spec": "SPEC_API_KEY",
 }
 """The variable that holds the key of each scenario."""
 KEYS = {name: drawn(name) for name in VARIABLES}

@@ -82,6 +82,12 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
         raise
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_internalerror(excrepr: Any) -> None:
+    """Take keys out of the error of a hook, as of a `conftest.py`, before it is shown."""
+    safe(excrepr)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings; a bad value ends the run here."""
     misspelt.check_ini(config)
@@ -188,6 +194,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if asking and not stops:  # before anything makes the run, which takes the settings as they are
         config.stash[state.SETTINGS] = replace(config.stash[state.SETTINGS], family=asking)
     say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
+    if asking:
+        from pytest_recsys_mt.plugin.logs import log_without_keys
+
+        log_without_keys(config)
     if stops or not asking:
         return
     from pytest_recsys_mt.plugin.preflight import check_used

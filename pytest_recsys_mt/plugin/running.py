@@ -72,8 +72,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 @pytest.hookimpl(tryfirst=True)
 def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
     """Make a warning safe for the terminal: its text may be a server's."""
-    if isinstance(warning_message.message, Warning):
-        warning_message.message.args = safe(warning_message.message.args)
+    message = warning_message.message
+    if not isinstance(message, Warning):
+        return
+    message.args = safe(message.args)
+    told = str(message)
+    if (text := safe(told)) != told:  # a class of its own may write what it keeps elsewhere
+        warning_message.message = UserWarning(text)
 
 
 @pytest.hookimpl(wrapper=True)

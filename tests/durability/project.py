@@ -70,6 +70,7 @@ class Counting:
         self._listed = listed
         self.delay = delay
         self.asked: Counter[str] = Counter()
+        self.answered = 0
         self._lock = threading.Lock()
         self._released = threading.Event()
         self._left: int | None = None
@@ -91,6 +92,8 @@ class Counting:
         if waits:
             self._released.wait()
         time.sleep(self.delay)
+        with self._lock:
+            self.answered += 1
         return Reply(completion(self._listed(payload)))
 
 
@@ -115,12 +118,13 @@ class Project:
     def start(self, *options: str, model: str = "openai:tiny") -> subprocess.Popen[str]:
         """Start a run, in a process group of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "pytest", *self._arguments(model, options)],
+            [sys.executable, "-m", "pytest", *self.arguments(model, options)],
             cwd=self.folder, env=self.environment, text=True, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
-    def _arguments(self, model: str, options: tuple[str, ...]) -> list[str]:
+    def arguments(self, model: str, options: tuple[str, ...]) -> list[str]:
+        """The arguments of pytest."""
         joint = "&" if "?" in model else "?"
         spec = (
             f"{model}{joint}temperature=1&concurrency={CONCURRENCY}"
@@ -151,7 +155,7 @@ class Project:
                 patch.delenv(name)
             for name, value in self.environment.items():
                 patch.setenv(name, value)
-            done = pytester.runpytest_inprocess(*self._arguments(model, options))
+            done = pytester.runpytest_inprocess(*self.arguments(model, options))
         return int(done.ret), f"{done.stdout}\n{done.stderr}"
 
     def found(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.calls.cache import AnswerCache
+from tests.durability.forked import Forked
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project, question_of
 
 ANSWER = dict[str, Any]
@@ -30,7 +31,7 @@ def kept(project: Project) -> dict[str, tuple[str, ANSWER]]:
     return found
 
 
-def kill(process: subprocess.Popen[str]) -> bool:
+def kill(process: subprocess.Popen[str] | Forked) -> bool:
     """Kill a run with its workers; whether there was anything left to kill."""
     running = process.poll() is None
     if running:

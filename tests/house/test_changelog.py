@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-TYPES = set(PROJECT["tool"]["towncrier"]["fragment"])
+TYPES = {each["directory"] for each in PROJECT["tool"]["towncrier"]["type"]}
 FRAGMENTS = [file for file in (ROOT / "changelog.d").iterdir() if file.name != "README.md"]
 
 

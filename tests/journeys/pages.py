@@ -194,7 +194,10 @@ class Journey:
         name, _, section = name.partition("#")
         page = DOCS / room / f"{name}.md"
         self.enter(needs_of(page, section))
-        steps = list(steps_of(page, section))
+        self.take(list(steps_of(page, section)), page)
+
+    def take(self, steps: Sequence[File | Command], page: Path) -> None:
+        """Take these steps of a page in their order; raises as `follow` does."""
         status = 0
         for step, after in zip(steps, [*steps[1:], None], strict=True):
             if isinstance(step, File):

@@ -90,6 +90,7 @@ class HTTPRecommender:
         self.max_wait = max_wait
         self._pinned = version
         self._declared = deterministic
+        self.notes: list[str] = []
         self._loop: BackgroundLoop | None = None
         self._about_failed: RecommenderError | None = None
         self._has_answered = False
@@ -222,7 +223,7 @@ class HTTPRecommender:
         key = self._key
         from pytest_recsys_mt.llm.api.transport import http_client
 
-        client = http_client(self.endpoint, self._pace.ceiling)
+        client = http_client(self.endpoint, self._pace.ceiling, self.notes)
         if key is not None:
             client.headers[header()] = key
         return client

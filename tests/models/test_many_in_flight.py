@@ -184,7 +184,7 @@ def test_what_is_sent_is_what_the_openai_client_sends(
     (asked,) = prompts(1)
 
     async def by_client() -> None:
-        http = http_client(endpoint, 1)
+        http = http_client(endpoint, 1, [])
         async with openai.AsyncOpenAI(
             base_url=endpoint.url, http_client=http, timeout=http.timeout
         ) as client:

@@ -25,8 +25,10 @@ class Channel(AbstractAsyncContextManager["Channel"]):
         RecommenderError: If this process may not open so many connections.
     """
 
-    def __init__(self, endpoint: Endpoint, key: Secret | None, connections: int) -> None:
-        self._http = http_client(endpoint, connections)
+    def __init__(
+        self, endpoint: Endpoint, key: Secret | None, connections: int, notes: list[str]
+    ) -> None:
+        self._http = http_client(endpoint, connections, notes)
         self._key = key
         self._endpoint = endpoint
         self._built: dict[str, httpx2.Request] = {}

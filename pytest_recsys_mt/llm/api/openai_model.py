@@ -233,7 +233,7 @@ class OpenAIModel:
         key = self._endpoint.key()
         from pytest_recsys_mt.llm.api.channel import Channel
 
-        return Channel(self._endpoint, key, self._pace.ceiling)
+        return Channel(self._endpoint, key, self._pace.ceiling, self.notes)
 
     async def _ask(
         self,

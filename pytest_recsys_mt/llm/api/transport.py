@@ -6,6 +6,7 @@ import httpx2
 import openai
 
 from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.llm.api.connections import UNASKED, use_connections
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
 LARGEST = 2_000_000
@@ -22,27 +23,41 @@ class UnreadableError(ValueError):
     """A response whose body is not read completely; the text says why."""
 
 
-def http_client(endpoint: Endpoint, connections: int) -> httpx2.AsyncClient:
+def http_client(endpoint: Endpoint, connections: int, notes: list[str]) -> httpx2.AsyncClient:
     """The fastest transport that the OpenAI client has (aiohttp), made safe, with a connection for each call in flight.
 
     It limits only the time for connecting: the caller limits the whole attempt, as a server that
     sends a byte a minute would keep every limit between two bytes.
 
+    Args:
+        endpoint: Where requests go.
+        connections: The most that are open at a time.
+        notes: Gets a sentence, once, if a server sends responses that nobody asked for.
+
     Raises:
         RecommenderError: If this process may not open so many connections.
     """
     _allow(connections)
-    return openai.DefaultAioHttpClient(
+    context = httpx2.create_ssl_context()
+    client = openai.DefaultAioHttpClient(
         follow_redirects=False,
         # Requests that stay on this machine do not use a proxy.
         trust_env=not endpoint.is_loopback,
-        verify=httpx2.create_ssl_context(),
+        verify=context,
         timeout=httpx2.Timeout(None, connect=_CONNECT),
         limits=httpx2.Limits(max_connections=connections),
         # A small compressed body may expand to a large one, so none is requested or accepted.
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_limit]},
     )
+    note = UNASKED.format(url=endpoint.url)
+
+    def unasked() -> None:
+        if note not in notes:
+            notes.append(note)
+
+    use_connections(client, context, connections, unasked)
+    return client
 
 
 def _allow(connections: int) -> None:

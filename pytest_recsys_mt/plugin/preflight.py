@@ -256,6 +256,7 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     Each is looked up once, before the first test, instead of by every test that needs it. The
     run keeps them for the tests.
     """
+    check_not_forked(items)
     settings = run.settings
     used = {parameters_of(item).get("recsys_model") for item in items}
     for spec in [spec for spec in settings.models if spec in used]:
@@ -272,6 +273,21 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
         raise pytest.UsageError(str(error)) from error
     with named("cache", str(settings.cache)):
         run.cache  # noqa: B018 - likewise
+
+
+def check_not_forked(items: Sequence[pytest.Item]) -> None:
+    """Refuse pytest-forked, which runs a test in a process that takes its verdicts and its bill with it when it ends.
+
+    Raises:
+        pytest.UsageError: With ``--forked``, or if one of the tests has the mark of that plugin.
+    """
+    for item in items:
+        if item.config.getoption("forked", False) or item.get_closest_marker("forked"):
+            raise pytest.UsageError(
+                f"{item.nodeid} would run in a process of its own (pytest-forked), and its verdicts and what its calls "
+                f"cost would be lost with that process: leave --forked out, or the mark; -n 2 (pytest-xdist) runs tests in "
+                f"several processes, and -o recsys_timeout=SECONDS ends a call that hangs"
+            )
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:

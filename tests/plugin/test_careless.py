@@ -183,3 +183,27 @@ def test_data_of_one_user_fail_the_tests_that_need_two(project: pytest.Pytester)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*has 1 users with a history*; at least 2 are needed*"])
     assert (project.path / "record.json").is_file()
+
+
+@pytest.mark.parametrize("way", ["option", "mark"])
+def test_a_test_in_a_process_of_its_own_is_refused(project: pytest.Pytester, way: str) -> None:
+    # As pytest-forked declares them; it need not be installed.
+    project.makeconftest(
+        """
+        def pytest_addoption(parser):
+            parser.addoption("--forked", action="store_true", dest="forked")
+
+        def pytest_configure(config):
+            config.addinivalue_line("markers", "forked: in a process of its own")
+        """
+    )
+    if way == "mark":
+        marked = TEST.replace("@metamorphic", "@pytest.mark.forked\n@metamorphic")
+        project.makepyfile(test_it=f"import pytest\n{marked}")
+    done = project.runpytest_inprocess(
+        *(["--forked"] if way == "option" else []), "--recsys-model=shop.py:Shop"
+    )
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(
+        ["*test_scale* would run in a process of its own*leave --forked out*"]
+    )

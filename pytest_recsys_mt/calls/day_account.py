@@ -76,6 +76,16 @@ class DayAccount(Budget):
         super().reserve(expected, model)
         self._rows = before
 
+    def left(self) -> Limits:
+        """What may still be spent today."""
+        limits = self.limits
+        return Limits(
+            None if limits.calls is None else max(0, limits.calls - self.calls),
+            None if limits.tokens is None else max(0, int(limits.tokens - self.tokens)),
+            None if limits.usd is None else max(0.0, limits.usd - self.usd),
+            limits.every_price,
+        )
+
     def _written(self) -> object:
         return [[*who, *map(_finite, row)] for who, row in sorted(self._rows.items())]
 

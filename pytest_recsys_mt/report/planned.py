@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.day_account import DayAccount
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.calls.tokens import CHARACTERS
 from pytest_recsys_mt.engine.plan import BESIDE, CONFIRMING, CONTROLLING, Count, Plan
@@ -97,6 +98,33 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) ->
     ends += [f"--recsys-max-usd={limits.usd or 0:g}"] * (usd > (limits.usd or math.inf))
     if ends:
         _write(reporter, f"{' and '.join(ends)} {'end' if ends[1:] else 'ends'} the run earlier.")
+    for line in left_today(settings, most, usd):
+        _write(reporter, line, indent=4)
+
+
+def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
+    """What the limits a day leave of today, a line for each, and whether that is less than `calls` or `usd`."""
+    if not settings.daily:
+        return []
+    account = DayAccount(settings.daily, settings.cache, settings.command)
+    account.open()
+    left = account.left()
+    lines = []
+    if left.calls is not None:
+        ends = ", which ends the run earlier" if calls > left.calls else ""
+        lines.append(
+            f"recsys_calls_a_day={settings.daily.calls} leaves {left.calls:,} calls of today{ends}"
+        )
+    if left.usd is not None:
+        ends = ", which ends the run earlier" if usd > left.usd else ""
+        lines.append(
+            f"recsys_usd_a_day={settings.daily.usd:g} leaves ${left.usd:.2f} of today{ends}"
+        )
+    if left.tokens is not None:
+        lines.append(
+            f"recsys_tokens_a_day={settings.daily.tokens} leaves {left.tokens:,} tokens of today"
+        )
+    return lines
 
 
 def _skip(reason: str) -> str:

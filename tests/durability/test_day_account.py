@@ -81,6 +81,11 @@ def test_killed_runs_and_those_beside_them_share_a_limit_a_day(
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
+    _, planned = project.run("--recsys-plan")
+    spent = planned.partition(f"recsys_calls_a_day={most} leaves ")[2]
+    booked = most - int(spent.split()[0])
+    assert counting.asked.total() <= booked <= counting.asked.total() + AT_ONCE
+    assert "which ends the run earlier" in " ".join(spent.split())
     beside: list[subprocess.Popen[str]] = [project.start(), project.start("-n2")]
     for each in beside:
         each.communicate(timeout=120)

@@ -251,7 +251,7 @@ class Side:
                 other.append(two.asked)
             if between := _apart(one.times, two.times):
                 apart = max(apart, between)
-                if between > LATELY or not _alike(one, two):
+                if not of_one_time(one, two):
                     mixed.add(user)
             if self._same_question(partner):
                 self.runner.answered_twice(one, two, told=True)
@@ -355,7 +355,10 @@ def _unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
     return reasons
 
 
-def _alike(one: Outcome, other: Outcome) -> bool:
-    """Whether one version answered both, as far as it has a fingerprint."""
-    found = one.fingerprints | other.fingerprints
-    return len(found) == 1 and None not in found
+def of_one_time(one: Outcome, other: Outcome) -> bool:
+    """Whether both sides of a user count as answered at one time: together, or within `LATELY` by one known version."""
+    between = _apart(one.times, other.times)
+    if not between:
+        return True
+    versions = one.fingerprints | other.fingerprints
+    return between <= LATELY and len(versions) == 1 and None not in versions

@@ -12,6 +12,7 @@ from tests.journeys.pages import Journey
 
 IN_FLIGHT = 4
 ANSWERED = 60
+A_DAY = 150
 INTERRUPTED = "pytest --recsys-max-usd=20 --recsys-json=interrupted.json"
 
 
@@ -50,9 +51,12 @@ def test_spending_limit(journey: Journey, endpoint: Endpoint) -> None:
     assert resumed["made"] > 0
     assert replayed["cached"] == resumed["cached"] + resumed["made"]
     assert {row["status"] for row in records[3]["results"]} == {"holds"}
-    requests = sum(each["attempts"] for each in (stopped, interrupted, resumed))
+    morning, evening = (journey.record(f"{name}.json")["calls"] for name in ("morning", "evening"))
+    assert 0 < morning["attempts"] <= A_DAY
+    assert evening["attempts"] == 0
+    requests = sum(each["attempts"] for each in (stopped, interrupted, resumed, morning))
     assert requests == endpoint.asked, "answered or not, each request is in a record"
-    paid = stopped["usd"] + interrupted["usd_at_most"] + resumed["usd"]
+    paid = stopped["usd"] + interrupted["usd_at_most"] + resumed["usd"] + morning["usd"]
     assert endpoint.billed <= paid < endpoint.billed + 0.05
     assert (replayed["usd"], replayed["attempts"]) == (0, 0)
     for calls in (stopped, interrupted, resumed, replayed):

@@ -10,9 +10,13 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.judging.changed_entries import Entries, Shares, compare
-from pytest_recsys_mt.oracles.judging.item_traits import item_traits, places_among, places_in_list
 from pytest_recsys_mt.oracles.judging.list_changes import Offer, Offers, compared_lists, offers_of
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
+from pytest_recsys_mt.oracles.judging.traits_of_items import (
+    item_traits,
+    places_among,
+    places_in_list,
+)
 from pytest_recsys_mt.requests import Item
 
 LEFT = "left a changed list or moved in it"

@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.moved import Look, looks_at_items
 from pytest_recsys_mt.oracles.judging.trait_table import HALF, MOST, Table
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
-from pytest_recsys_mt.oracles.judging.user_traits import user_traits
+from pytest_recsys_mt.oracles.judging.traits_of_users import user_traits
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.verdict import SHARED
 

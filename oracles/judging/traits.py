@@ -1,6 +1,6 @@
 """A trait of users or of items, and the ways to make traits of ids, numbers and attributes.
 
-`user_traits` and `item_traits` list the traits by which the changed answers of a failure may be told from the others.
+`traits_of_users` and `traits_of_items` list the traits by which the changed answers of a failure may be told from the others.
 These lists are fixed, and are made of the requests and the data alone: no answer decides what is looked at.
 """
 

@@ -5,7 +5,6 @@ import numpy as np
 from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
-from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_holes
 from pytest_recsys_mt.oracles.judging.examples import pick
@@ -17,6 +16,7 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.oracles.judging.together import CHANGED
 from pytest_recsys_mt.verdict import Status, Verdict

@@ -22,7 +22,7 @@ from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import (
     Effects,
     agreement_of,
@@ -33,6 +33,7 @@ from pytest_recsys_mt.oracles.judging.effect import (
     under,
 )
 from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, too_many_unread, unreadable
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
 from pytest_recsys_mt.verdict import Verdict, annotate

@@ -9,13 +9,13 @@ from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import scores_of
 from pytest_recsys_mt.oracles.judging.account import Account
-from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.ladder import (
     missing_in_words,
     too_many_unread,
     unreadable,
     without_verdict,
 )
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.verdict import Verdict
 

@@ -15,7 +15,8 @@ from scipy.special import stdtrit
 from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.together import twice, withdrawn
 from pytest_recsys_mt.verdict import FITS_NEEDED, Verdict
 

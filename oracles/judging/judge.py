@@ -7,9 +7,10 @@ from functools import partial
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects, replicates_of
 from pytest_recsys_mt.oracles.judging.fits import over_fits
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step

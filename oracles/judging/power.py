@@ -15,111 +15,163 @@ POWER = 0.8
 MOST = 10_000
 """Largest number of further users that is searched and reported."""
 
-_RUNS = 40  # Samples of users drawn from those seen.
-_SURE = 400  # Samples of which all must show it.
-_SURE_BOUNDS = 2.8  # Bounds are 1.645 standard errors wide; three more make sure.
+_RUNS = 40
+"""Samples of users drawn from those seen."""
+
+_SURE_RUNS = 400
+"""Samples of which all must show it."""
+
+_SURE_BOUNDS = 2.8
+"""Bounds are 1.645 standard errors wide; three more make sure."""
+
 _NEAR = 1_000
-_SEED = 20_051  # Fixed, so that a verdict depends only on the answers.
+"""Users that are tried before `MOST`, because it is faster."""
+
+_SEED = 20_051
+"""Fixed, so that a verdict depends only on the answers."""
+
 _HALVINGS = 12
+_EQUAL = 1e-12
 
 
 def outlook(effects: Effects, value: float, above: bool, alpha: float, most: int = 0) -> str:
-    """How many more users a sample needs to show on which side of `value` its mean lies, in words.
+    """How many more users a sample needs to show on which side of a limit its mean lies, in words.
 
-    `above` says whether means above it break the promise, and `most` how many users the data has, 0 if unknown.
+    Args:
+        effects: The effects of the users asked so far.
+        value: The limit.
+        above: Whether means above it break the promise.
+        alpha: The error rate of a claim.
+        most: How many users the data has; 0 if unknown.
     """
+    need = _need_in_words(effects, value, alpha, most)
+    visible = _visible_in_words(effects, value, above, alpha)
+    return f"{need}; {visible}"
+
+
+def _need_in_words(effects: Effects, value: float, alpha: float, most: int) -> str:
     more = further_users(effects, value, alpha)
+    if more is None:
+        mean = effects.effect.mean()
+        return (
+            f"if the mean is really {mean:.3g}, {MOST:,} users would not settle on which side of "
+            f"{value:g} it is"
+        )
+    noun = "user" if more == 1 else "users"
+    need = f"about {more} more {noun} like these would settle it"
+    if 0 < most < len(effects.rows) + more:
+        return f"{need}, but the data has only {most}; use larger data or a wider margin"
+    return need
+
+
+def _visible_in_words(effects: Effects, value: float, above: bool, alpha: float) -> str:
     users = len(effects.rows)
-    need = (
-        f"if the mean is really {effects.effect.mean():.3g}, {MOST:,} users would not settle on which side of "
-        f"{value:g} it is"
-        if more is None
-        else f"about {more} more {'user' if more == 1 else 'users'} like these would settle it"
-    )
-    if more is not None and 0 < most < users + more:
-        need += f", but the data has only {most}; use larger data or a wider margin"
     extreme = extreme_visible(effects, value, alpha, above=above)
-    side = "above" if above else "below"
-    seen = (
-        f"{users} {'user is' if users == 1 else 'users are'} too few to show any mean {side} {value:g}"
-        if extreme is None
-        else f"{users} users can distinguish a mean of {extreme:.3g} or {'more' if above else 'less'} "
-        f"from {value:g}"
-    )
-    return f"{need}; {seen}"
+    if extreme is None:
+        too_few = "user is" if users == 1 else "users are"
+        side = "above" if above else "below"
+        return f"{users} {too_few} too few to show any mean {side} {value:g}"
+    direction = "more" if above else "less"
+    return f"{users} users can distinguish a mean of {extreme:.3g} or {direction} from {value:g}"
 
 
 def users_needed(
     effects: Effects, value: float, above: bool, alpha: float, room: float
 ) -> int | None:
-    """Of how many users, at most `MOST`, a share `POWER` of samples shows a promise that is kept; None if few enough do.
+    """Of how many users, at most `MOST`, a share `POWER` of samples shows a promise that is kept.
 
     The effects keep their spread around a mean that keeps the promise by `room`; shares that cannot, by half of it.
+
+    Args:
+        effects: The effects of the users asked so far.
+        value: The limit of the promise.
+        above: Whether means above it break the promise.
+        alpha: The error rate of a claim.
+        room: The distance of the assumed mean from the limit.
+
+    Returns:
+        The number of users, more than were asked; None if so many as were asked are enough.
     """
     low, high = effects.reach
     centre = max(low, value - room) if above else min(high, value + room)
-    if abs(centre - value) < 1e-12:
+    if abs(centre - value) < _EQUAL:
         return None
+    users = len(effects.effect)
     rng = np.random.default_rng(_SEED)
-    for most in (len(effects.effect), _NEAR, MOST):
-        runs = _SURE if most == len(effects.effect) else _RUNS
+    for most in (users, _NEAR, MOST):
+        runs = _SURE_RUNS if most == users else _RUNS
         drawn = rng.choice(effects.effect, size=(runs, most))
-        if centre in (low, high):
-            # Effects have no room beyond their end, so some of them are moved there.
-            mean = (value + centre) / 2
-            part = (mean - centre) / (effects.effect.mean() - centre or math.inf)
-            drawn = np.where(rng.random(drawn.shape) < part, drawn, centre)
-        else:
-            drawn = drawn - effects.effect.mean() + centre
-        reached = _reached(np.clip(drawn, low, high), effects, value, alpha, not above)
-        if most == len(effects.effect):
-            if np.isfinite(reached).mean() > 1 - 1 / _SURE:
+        moved = _moved_to(centre, drawn, effects, value, rng)
+        reached = _reached(np.clip(moved, low, high), effects, value, alpha, not above)
+        if most == users:
+            if np.isfinite(reached).mean() > 1 - 1 / _SURE_RUNS:
                 return None
             continue
-        needed = float(np.quantile(reached, POWER, method="higher"))
-        if math.isfinite(needed):
-            return max(int(needed), len(effects.effect) + 1)
+        needed = _with_power(reached)
+        if needed is not None:
+            return max(needed, users + 1)
     return MOST
+
+
+def _moved_to(
+    centre: float, drawn: Floats, effects: Effects, value: float, rng: np.random.Generator
+) -> Floats:
+    """Samples of effects, moved so that their mean keeps the promise."""
+    mean = effects.effect.mean()
+    if centre not in effects.reach:
+        return drawn - mean + centre
+    # Effects have no room beyond their end, so some of them are moved there.
+    halfway = (value + centre) / 2
+    distance = (mean - centre) or math.inf
+    share_kept = (halfway - centre) / distance
+    return np.where(rng.random(drawn.shape) < share_kept, drawn, centre)
 
 
 def least_change(users: int, alpha: float) -> float:
     """The smallest limit on a loss of agreement that so many users show to be kept, if nobody's answer moves."""
-    still = Effects(np.empty(0, np.intp), np.empty(0), reach=(-0.5, 1.0))
-    drawn = np.zeros((1, users))
-    return first_of(
-        lambda limit: bool(np.isfinite(_reached(drawn, still, limit, alpha, False)).all()),
-        _HALVINGS,
-    )
+    no_effects = Effects(np.empty(0, np.intp), np.empty(0), reach=(-0.5, 1.0))
+    unmoved = np.zeros((1, users))
+
+    def is_shown(limit: float) -> bool:
+        reached = _reached(unmoved, no_effects, limit, alpha, above=False)
+        return bool(np.isfinite(reached).all())
+
+    return first_of(is_shown, _HALVINGS)
 
 
 def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
     """As `users_needed`, for a number of all users together with approximate bounds."""
-    wide = _SURE_BOUNDS * (bounds[1] - bounds[0]) / 2
-    return math.ceil(users * (wide / room) ** 2) if wide > room > 0 else None
+    low, high = bounds
+    sure_width = _SURE_BOUNDS * (high - low) / 2
+    if sure_width > room > 0:
+        return math.ceil(users * (sure_width / room) ** 2)
+    return None
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
     """How many further users like these would show the side of `value` with probability `POWER`; None above `MOST`."""
-    effect, rng = effects.effect, np.random.default_rng(_SEED)
-    if abs(float(effect.mean()) - value) < 1e-12:
+    effect = effects.effect
+    mean = float(effect.mean())
+    if abs(mean - value) < _EQUAL:
         return None
-    above = bool(effect.mean() > value)
+    rng = np.random.default_rng(_SEED)
     runs = 1 if np.ptp(effect) == 0 else _RUNS
     for most in (_NEAR, MOST):
         later = rng.choice(effect, size=(runs, most))
-        drawn = np.concatenate([np.tile(effect, (runs, 1)), later], 1)
-        reached = _reached(drawn, effects, value, alpha, above)
-        needed = float(np.quantile(reached, POWER, method="higher"))
-        if math.isfinite(needed):
-            return max(1, int(needed) - len(effect))
+        drawn = np.concatenate([np.tile(effect, (runs, 1)), later], axis=1)
+        reached = _reached(drawn, effects, value, alpha, above=mean > value)
+        needed = _with_power(reached)
+        if needed is not None:
+            return max(1, needed - len(effect))
     return None
 
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
     """The mean nearest to `value` that this many users show to be `above` or below it with probability `POWER`, if any."""
-    effect, rng = effects.effect, np.random.default_rng(_SEED)
+    effect = effects.effect
     low, high = effects.reach
     far = high if above else low
+    rng = np.random.default_rng(_SEED)
     drawn = rng.choice(effect, size=(_RUNS, len(effect)))
     chance = rng.random(drawn.shape)
     varied = float(effect.std()) > 1e-9
@@ -130,18 +182,42 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
             return np.clip(drawn + part * (2 * far - low - high), low, high)
         return np.where(chance < part, far, drawn)
 
-    def seen(part: float) -> bool:
+    def is_seen(part: float) -> bool:
         sample = moved(part)
-        shown = np.isfinite(_reached(sample, effects, value, alpha, above)).mean() >= POWER
-        return bool(shown) and bool(sample.mean() > value) is above
+        is_shown = np.isfinite(_reached(sample, effects, value, alpha, above))
+        on_that_side = bool(sample.mean() > value) is above
+        return on_that_side and bool(is_shown.mean() >= POWER)
 
-    return float(moved(first_of(seen, _HALVINGS)).mean()) if seen(1.0) else None
+    if not is_seen(1.0):
+        return None
+    nearest = first_of(is_seen, _HALVINGS)
+    return float(moved(nearest).mean())
+
+
+def _with_power(reached: Floats) -> int | None:
+    """The number of users after which a share `POWER` of the samples shows it; None if fewer samples ever do."""
+    needed = float(np.quantile(reached, POWER, method="higher"))
+    return int(needed) if math.isfinite(needed) else None
 
 
 def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
+    """After how many of its users each sample shows its mean to be above `value`, or below it.
+
+    Args:
+        drawn: Effects, ``(samples, users)``.
+        effects: Says what is known of effects.
+        value: The limit.
+        alpha: The error rate.
+        above: Whether it is the side above that is to be shown.
+
+    Returns:
+        Numbers of users, ``(samples,)``; infinity where all together do not show it.
+    """
     low, high = effects.reach
     scale = (high - low) or 1.0
-    gains, worst = (drawn - value, value - low) if above else (value - drawn, high - value)
-    capital = log_capital(gains / scale, max(worst / scale, 1e-12), wide=effects.wide)
-    enough = capital >= -math.log(alpha)
-    return np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, np.inf)
+    gains = drawn - value if above else value - drawn
+    worst = value - low if above else high - value
+    log_capitals = log_capital(gains / scale, max(worst / scale, _EQUAL), wide=effects.wide)
+    is_enough = log_capitals >= -math.log(alpha)
+    first = is_enough.argmax(axis=1) + 1.0
+    return np.where(is_enough.any(axis=1), first, np.inf)

@@ -1,7 +1,7 @@
 """What the changed answers of a violated promise share: a trait of their users, or of the items that moved in them.
 
-Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`. What is said is significant after
-Holm's correction over the traits that were looked at, and large. It may be the cause, or go with the cause.
+Users: Fisher's exact test of changed and unchanged lists by trait. Items: see `moved`. What is reported is significant
+after Holm's correction over the traits that were looked at, and large. It may be the cause, or go with the cause.
 """
 
 from __future__ import annotations
@@ -11,25 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.moved import Look, looks_at_items
-from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct, user_traits
+from pytest_recsys_mt.oracles.judging.trait_table import HALF, MOST, Table
+from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
+from pytest_recsys_mt.oracles.judging.traits_of_users import user_traits
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.verdict import SHARED
 
 ALPHA = 0.01
 """How often random changes may be given a trait, over all traits together."""
-
-MOST, HALF = 0.8, 0.5
-"""The least share of the changed that must have a trait, and the largest of the others that may."""
-
-NEARLY_ALL, FEW = 0.9, 0.25
-"""Or: the least share of changed lists among the users with it, and the largest among the users without it."""
 
 FEWEST_USERS = 8
 FEWEST_CHANGED = 3
@@ -46,75 +41,17 @@ _SETS = (":overlap", ":jaccard")
 
 @dataclass(frozen=True)
 class Found:
-    """A trait that stands out: its words, the p-value after the correction, and a sentence."""
+    """A trait that stands out.
+
+    Attributes:
+        trait: Its words.
+        p_value: After the correction.
+        text: A sentence about it.
+    """
 
     trait: str
     p_value: float
     text: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """So many of the marked users and of the others have a trait."""
-
-    marked: int
-    others: int
-    marked_with: int
-    others_with: int
-
-    @classmethod
-    def of(cls, mask: Mask, marked: Mask) -> Table:
-        """Counted from who has the trait and who is marked, ``(n,)``."""
-        hits, total = int((mask & marked).sum()), int(marked.sum())
-        return cls(total, len(marked) - total, hits, int(mask.sum()) - hits)
-
-    @property
-    def tells(self) -> bool:
-        """Whether most of the marked have the trait and few others."""
-        return self.marked_with >= MOST * self.marked and self.others_with <= HALF * self.others
-
-    @property
-    def decides(self) -> bool:
-        """Whether nearly all with the trait are marked, and few without it."""
-        having = self.marked_with + self.others_with
-        without = self.marked + self.others - having
-        left = self.marked - self.marked_with
-        return self.marked_with >= NEARLY_ALL * having and left <= FEW * without
-
-    @property
-    def exceptions(self) -> int:
-        """Users whom the trait does not explain."""
-        return self.marked - self.marked_with + self.others_with
-
-    @property
-    def p_value(self) -> float:
-        """That of Fisher's exact test that the marked have it no more often than the others; 1 if they do not stand out."""
-        return self._at_least(self.marked_with) if self.tells or self.decides else 1.0
-
-    @property
-    def least_p_value(self) -> float:
-        """The smallest that so many marked users and users with the trait could have."""
-        return self._at_least(min(self.marked, self.marked_with + self.others_with))
-
-    def _at_least(self, hits: int) -> float:
-        having, users = self.marked_with + self.others_with, self.marked + self.others
-        some = np.arange(hits, min(having, self.marked) + 1)
-        chance = _choose(having, some) + _choose(users - having, self.marked - some)
-        return float(min(1.0, np.exp(chance - _choose(users, np.array([self.marked]))).sum()))
-
-    def said(self, words: str, kind: str, other: str) -> str:
-        """A sentence about the users with the trait, whose lists are of that kind or else the other."""
-        if self.tells:
-            first = "all" if self.marked_with == self.marked else f"{self.marked_with} of the"
-            few = self.others_with
-            rest = f"{few or 'none'} of the {self.others} {other} ones {'are' if few > 1 else 'is'}"
-            return f"{first} {self.marked} {kind} lists are of users {words}; {rest}"
-        having = self.marked_with + self.others_with
-        first = "all" if not self.others_with else f"{self.marked_with} of the"
-        left, without = self.marked - self.marked_with, self.marked + self.others - having
-        return (
-            f"{first} {having} users {words} have {kind} lists; {left} of the {without} others do"
-        )
 
 
 def with_shared(
@@ -123,18 +60,32 @@ def with_shared(
     """The details of a violated verdict on how far lists moved, with what the lists that break the promise share."""
     if effects.mean is not None or effects.agreement is None or claim.promise == "within":
         return details
-    unchanged = claim.changes or claim.promise == "at least"
-    marked = None
-    if context.deterministic:
-        small = effects.effect <= TIE
-        marked = small if claim.promise == "at least" else ~small
-    elif not unchanged:
-        marked = clearly_changed(effects.effect)
+    marked = _breaking_users(claim, effects, context)
     if marked is None:
         return details
-    ordered = not claim.oracle.endswith(_SETS)
-    found = what_is_shared(marked, effects, pairs, context, unchanged=unchanged, ordered=ordered)
-    return {**details, **found}
+    shared = what_is_shared(
+        marked,
+        effects,
+        pairs,
+        context,
+        unchanged=_asks_for_change(claim),
+        ordered=not claim.oracle.endswith(_SETS),
+    )
+    return {**details, **shared}
+
+
+def _asks_for_change(claim: Claim) -> bool:
+    return claim.changes or claim.promise == "at least"
+
+
+def _breaking_users(claim: Claim, effects: Effects, context: Context) -> Mask | None:
+    """The users whose lists break the promise; None if noise hides who they are."""
+    if context.deterministic:
+        is_small: Mask = effects.effect <= TIE
+        return is_small if claim.promise == "at least" else ~is_small
+    if _asks_for_change(claim):
+        return None
+    return clearly_changed(effects.effect)
 
 
 def clearly_changed(effect: Floats) -> Mask | None:
@@ -142,18 +93,21 @@ def clearly_changed(effect: Floats) -> Mask | None:
 
     The groups are those with the most variance between them (Otsu 1979, IEEE Trans. SMC 9).
     """
-    order = np.sort(effect)
-    count = len(order)
-    if count < FEWEST_USERS or order[-1] - order[0] <= TIE:
+    ascending = np.sort(effect)
+    count = len(ascending)
+    if count < FEWEST_USERS or ascending[-1] - ascending[0] <= TIE:
         return None
-    low = np.arange(1, count)
-    sums = np.cumsum(order)[:-1]
-    means = sums / low, (order.sum() - sums) / (count - low)
-    between = low * (count - low) / count**2 * (means[1] - means[0]) ** 2
+    low_counts = np.arange(1, count)
+    high_counts = count - low_counts
+    low_sums = np.cumsum(ascending)[:-1]
+    low_means = low_sums / low_counts
+    high_means = (ascending.sum() - low_sums) / high_counts
+    between = low_counts * high_counts / count**2 * (high_means - low_means) ** 2
     best = int(between.argmax())
-    if between[best] < APART * order.var() or order[best + 1] <= 0:
+    if between[best] < APART * ascending.var() or ascending[best + 1] <= 0:
         return None
-    changed: Mask = effect > (order[best] + order[best + 1]) / 2
+    middle = (ascending[best] + ascending[best + 1]) / 2
+    changed: Mask = effect > middle
     return changed
 
 
@@ -178,32 +132,39 @@ def what_is_shared(
     """
     if len(marked) < FEWEST_USERS or marked.sum() < FEWEST_CHANGED:
         return {}
-    source, followup = (
-        [side[row] for row in effects.rows] for side in (pairs.source, pairs.followup)
-    )
-    users = [] if marked.all() else distinct(user_traits(source, context))
+    source = [pairs.source[row] for row in effects.rows]
+    followup = [pairs.followup[row] for row in effects.rows]
+    traits = [] if marked.all() else distinct(user_traits(source, context))
     looks: list[Look] = []
     if context.deterministic and not unchanged:
         looks = looks_at_items(source, followup, marked, context, ordered=ordered)
-    tables = [Table.of(trait.mask, marked) for trait in users]
-    # Users and items have one half of the error rate each.
-    of_users = [min(1.0, 2 * p_value) for p_value in corrected(tables)]
-    p_items = [look.p_value if _is_large(look) else 1.0 for look in looks]
-    of_items = [min(1.0, 2 * p_value) for p_value in holm(p_items)]
-    looked = len(tables) + len(looks)
     kinds = ("unchanged", "changed") if unchanged else ("changed", "unchanged")
+    look_count = len(traits) + len(looks)
+
+    tables = [Table.of(trait.mask, marked) for trait in traits]
+    user_p_values = [_halved_rate(p_value) for p_value in corrected(tables)]
+    best_trait = _best_table(tables, user_p_values)
+
+    raw = [look.p_value if _is_large(look) else 1.0 for look in looks]
+    item_p_values = [_halved_rate(p_value) for p_value in holm(raw)]
+    best_look = _best_fit(item_p_values, [look.elsewhere - _share(look) for look in looks])
+
     found = []
-    best = _first(of_users, [table.exceptions for table in tables])
-    item = _first(of_items, [each.elsewhere - _share(each) for each in looks])
-    if best is not None:
-        said = tables[best].said(users[best].words, *kinds)
-        found.append(Found(users[best].words, of_users[best], said))
-    if item is not None:
-        look = looks[item]
-        found.append(Found(look.words, of_items[item], _said(look)))
-    elif best is not None:
-        found += _further(users[best], users, marked, looked, kinds)
-    return _told(found, looked)
+    if best_trait is not None:
+        words = traits[best_trait].words
+        sentence = tables[best_trait].sentence(words, *kinds)
+        found.append(Found(words, user_p_values[best_trait], sentence))
+    if best_look is not None:
+        look = looks[best_look]
+        found.append(Found(look.words, item_p_values[best_look], _sentence(look)))
+    elif best_trait is not None:
+        found += _second_of_users(traits[best_trait], traits, marked, look_count, kinds)
+    return _as_details(found, look_count)
+
+
+def _halved_rate(p_value: float) -> float:
+    """The p-value, since users and items have one half of the error rate each."""
+    return min(1.0, 2 * p_value)
 
 
 def corrected(tables: Sequence[Table]) -> list[float]:
@@ -211,23 +172,41 @@ def corrected(tables: Sequence[Table]) -> list[float]:
 
     Which ones could depends on nothing but how many users are marked and have the trait (Tarone 1990, Biometrics 46).
     """
-    least = sorted(table.least_p_value for table in tables)
     level = ALPHA / 2
-    share = next((k for k in range(1, len(least)) if least[k] > level / k), max(1, len(least)))
-    able = [at for at, table in enumerate(tables) if table.least_p_value <= level / share]
-    found = [1.0] * len(tables)
-    for at, p_value in zip(able, holm([tables[at].p_value for at in able]), strict=True):
-        found[at] = p_value
-    return found
+    limit = level / _testable(sorted(table.least_p_value for table in tables), level)
+    testable = [at for at, table in enumerate(tables) if table.least_p_value <= limit]
+    adjusted = holm([tables[at].p_value for at in testable])
+    p_values = [1.0] * len(tables)
+    for at, p_value in zip(testable, adjusted, strict=True):
+        p_values[at] = p_value
+    return p_values
 
 
-def _first(adjusted: Sequence[float], misfit: Sequence[float]) -> int | None:
+def _testable(least: Sequence[float], level: float) -> int:
+    """Tarone's number of tests: the first so many that no more can be significant at `level` over that number.
+
+    Args:
+        least: The least p-values of all tests, ascending.
+        level: The error rate of all tests together.
+    """
+    for count in range(1, len(least)):
+        if least[count] > level / count:
+            return count
+    return max(1, len(least))
+
+
+def _best_fit(adjusted: Sequence[float], misfit: Sequence[float]) -> int | None:
     """The significant trait that fits best; of equal ones the first, which is the simplest."""
-    good = [at for at, p_value in enumerate(adjusted) if p_value <= ALPHA]
-    return min(good, key=lambda at: misfit[at], default=None)
+    significant = [at for at, p_value in enumerate(adjusted) if p_value <= ALPHA]
+    return min(significant, key=lambda at: misfit[at], default=None)
 
 
-def _further(
+def _best_table(tables: Sequence[Table], adjusted: Sequence[float]) -> int | None:
+    """The significant trait that leaves the fewest users unexplained."""
+    return _best_fit(adjusted, [table.exceptions for table in tables])
+
+
+def _second_of_users(
     first: Trait, traits: Sequence[Trait], marked: Mask, looks: int, kinds: tuple[str, str]
 ) -> list[Found]:
     """A second trait, which tells the users with the first apart, or those without it."""
@@ -236,14 +215,16 @@ def _further(
         (first.mask, f"among users {first.words}"),
         (~first.mask, "among the others"),
     ):
-        if not 0 < marked[inside].sum() < inside.sum():
+        marked_inside = marked[inside]
+        if marked_inside.all() or not marked_inside.any():
             continue
-        tables = [Table.of(trait.mask[inside], marked[inside]) for trait in traits]
+        tables = [Table.of(trait.mask[inside], marked_inside) for trait in traits]
         adjusted = [min(1.0, 2 * looks * table.p_value) for table in tables]
-        best = _first(adjusted, [table.exceptions for table in tables])
+        best = _best_table(tables, adjusted)
         if best is not None:
-            said = f"{among}, {tables[best].said(traits[best].words, *kinds)}"
-            found.append(Found(traits[best].words, adjusted[best], said))
+            words = traits[best].words
+            sentence = f"{among}, {tables[best].sentence(words, *kinds)}"
+            found.append(Found(words, adjusted[best], sentence))
     return sorted(found, key=lambda each: each.p_value)[:1]
 
 
@@ -255,27 +236,30 @@ def _is_large(look: Look) -> bool:
     return _share(look) >= MOST and look.elsewhere <= HALF
 
 
-def _said(look: Look) -> str:
-    first = "all" if look.having == look.changed else f"{look.having} of the"
+def _sentence(look: Look) -> str:
+    quantity = "all" if look.having == look.changed else f"{look.having} of the"
     rest = f"{look.elsewhere:.0%}" if look.elsewhere else "none"
-    return f"{first} {look.changed} items that {look.what} {look.words}; {rest} of the others in these lists do"
+    return (
+        f"{quantity} {look.changed} items that {look.what} {look.words}; "
+        f"{rest} of the others in these lists do"
+    )
 
 
-def _told(found: Sequence[Found], looks: int) -> dict[str, Any]:
+def _as_details(found: Sequence[Found], looks: int) -> dict[str, Any]:
+    """The details of a verdict on one trait or two; empty if there is none."""
     if not found:
         return {}
-    sentences = [f"{each.text[0].upper()}{each.text[1:]}." for each in found]
+    sentences = " ".join(_capitalised(each.text) for each in found)
     p_value = max(each.p_value for each in found)
-    text = f"{' '.join(sentences)} (p = {p_value:.2g}, corrected for {looks} traits looked at)"
-    told: dict[str, Any] = {"text": text, "trait": found[0].trait, "p_value": found[0].p_value}
+    shared: dict[str, Any] = {
+        "text": f"{sentences} (p = {p_value:.2g}, corrected for {looks} traits looked at)",
+        "trait": found[0].trait,
+        "p_value": found[0].p_value,
+    }
     if len(found) > 1:
-        told["also"] = {"trait": found[1].trait, "p_value": found[1].p_value}
-    return {SHARED: told}
+        shared["also"] = {"trait": found[1].trait, "p_value": found[1].p_value}
+    return {SHARED: shared}
 
 
-def _choose(total: int, some: Any) -> Floats:
-    """The logarithms of the numbers of ways to choose; minus infinity where there is none."""
-    possible = (some >= 0) & (some <= total)
-    inside = np.where(possible, some, 0)
-    ways = gammaln(total + 1) - gammaln(inside + 1) - gammaln(total - inside + 1)
-    return np.where(possible, ways, -np.inf)
+def _capitalised(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess
-from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.family import Family
 from pytest_recsys_mt.oracles.judging.ladder import too_many_failed
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
 from pytest_recsys_mt.verdict import Verdict
 

@@ -9,7 +9,7 @@ from pytest_recsys_mt.arena.standings import offline_metrics
 from pytest_recsys_mt.arena.trust import Trust, untrusted
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.verdict import Verdict, annotate
 

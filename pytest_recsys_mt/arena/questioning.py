@@ -15,8 +15,8 @@ from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement, Winne
 from pytest_recsys_mt.arena.outcomes import POINTS
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import Effects, under
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.verdict import Verdict, annotate

@@ -25,9 +25,9 @@ from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.claim import Claim
-from pytest_recsys_mt.oracles.judging.conclusion import Seen
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, step_by_step
 from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo

@@ -16,9 +16,10 @@ from pytest_recsys_mt import oracles
 from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.conclusion import Seen, verdict_of
+from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask

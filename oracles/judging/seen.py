@@ -1,0 +1,152 @@
+"""What was seen of the users asked so far: effects, users without a number, and groups."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from pytest_recsys_mt.answers import Asked
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.judging.account import Account, Tally
+from pytest_recsys_mt.oracles.judging.claim import Claim
+from pytest_recsys_mt.oracles.judging.effect import Effects, others, places_of
+from pytest_recsys_mt.oracles.judging.family import Family, judge_family
+from pytest_recsys_mt.oracles.judging.slices import Group
+from pytest_recsys_mt.oracles.statistics.bounds import Mean
+
+NO_REASON = "the oracle gave these users no number and no reason"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The results of the users asked so far.
+
+    Attributes:
+        effects: The effects of the scored users.
+        tally: The counts of the others.
+        source: The answers to show as those of the source, or empty.
+        followup: The answers to show as those of the follow-up, or empty.
+        groups: The groups that are judged too.
+        account: How many users have a number, and why the others have none.
+    """
+
+    effects: Effects
+    tally: Tally
+    source: Sequence[Asked]
+    followup: Sequence[Asked]
+    groups: Sequence[Group]
+    account: Account
+
+    @classmethod
+    def of(
+        cls,
+        effects: Effects,
+        tally: Tally,
+        source: Sequence[Asked],
+        followup: Sequence[Asked],
+        groups: Sequence[Group] = (),
+        unclear: Collection[str] = (),
+    ) -> Seen:
+        """The results, with the place of each user whose effect is unknown.
+
+        These are the users who got no answer, whose answer was unread or `unclear`, and whose answers have no number.
+        """
+        _require_each_once(effects)
+        users = [asked.user for asked in source or followup]
+        scored = [users[row] for row in effects.rows]
+        undefined = _undefined(effects, users, unclear)
+        unread = {*tally.unread_users, *unclear}
+        account = Account.of(
+            tally,
+            answered=len(scored),
+            unread=len(unread),
+            failed={reason: len(rows) for reason, rows in effects.failed.items()},
+            undefined={reason: len(own) for reason, own in undefined.items()},
+            left_out={reason: len(rows) for reason, rows in effects.left_out.items()},
+        )
+        failed = {users[row] for row in chain.from_iterable(effects.failed.values())}
+        lost = {lost.user for lost in tally.lost}
+        unknown = unread.union(failed, lost, *undefined.values())
+        if unknown:
+            effects = dataclasses.replace(
+                effects,
+                unknown=tuple(places_of(unknown, scored, tally.order)),
+                unknown_users=tuple(user for user in dict.fromkeys(tally.order) if user in unknown),
+            )
+        return cls(effects, tally, source, followup, groups, account)
+
+    @property
+    def shown(self) -> Sequence[Asked]:
+        """The answers of one side; the rows of the effects are indices into them."""
+        return self.source or self.followup
+
+    @cached_property
+    def members(self) -> Sequence[tuple[Group, Effects]]:
+        """The groups that are judged, each with the effects of its users."""
+        effects = self.effects
+        if effects.mean is not None or effects.obstacle:
+            return ()  # a number of all users together is none of a group
+        users = [self.shown[row].user for row in effects.rows]
+        members = []
+        for group in self.groups:
+            inside = np.array([user in group.users for user in users], bool)
+            members.append((group, effects.of(inside, group.users)))
+        return members
+
+    def family(self, claim: Claim, alpha: float) -> Family:
+        """All users and the groups, judged; needs at least one scored user."""
+        capped = None if claim.cap is None else self._means(claim.cap)
+        return judge_family(claim, self._means(None), alpha, capped)
+
+    def _means(self, cap: float | None) -> list[Mean | None]:
+        """The mean of all users, then of each group, with no effect above `cap`; None without scored users."""
+        all_effects = [self.effects, *(effects for _, effects in self.members)]
+        return [effects.up_to(cap).of_all if len(effects.rows) else None for effects in all_effects]
+
+    @property
+    def per_user(self) -> dict[str, float]:
+        """The effect of every scored user, to six digits."""
+        effects = self.effects
+        return {
+            self.shown[row].user: float(f"{effect:.6g}")
+            for row, effect in zip(effects.rows, effects.effect, strict=True)
+        }
+
+
+def _unscored_rows(effects: Effects) -> list[int]:
+    """The indices of all users who stand under a reason, once for each time they do."""
+    rows: list[int] = []
+    for rows_by_reason in (effects.failed, effects.undefined, effects.left_out):
+        rows += chain.from_iterable(rows_by_reason.values())
+    return rows
+
+
+def _require_each_once(effects: Effects) -> None:
+    """Each user is scored once, or stands under one reason; else the account would not add up."""
+    rows = Counter([*effects.rows.tolist(), *_unscored_rows(effects)])
+    for row, count in rows.items():
+        if count > 1:
+            raise OracleError(
+                f"the effects count the user at index {row} {count} times; give each user one effect, or one "
+                f"reason in failed, undefined or left_out"
+            )
+
+
+def _undefined(
+    effects: Effects, users: Sequence[str], unclear: Collection[str]
+) -> dict[str, list[str]]:
+    """The users whose answers have no number, by reason: also those for whom an oracle gives no reason."""
+    undefined = {reason: [users[row] for row in rows] for reason, rows in effects.undefined.items()}
+    explained = {*effects.rows.tolist(), *_unscored_rows(effects)}
+    without_reason = [
+        users[row] for row in others(len(users), explained) if users[row] not in unclear
+    ]
+    if without_reason:
+        undefined[NO_REASON] = without_reason
+    return undefined

@@ -1,0 +1,130 @@
+"""Traits of items: their titles, ids, years, attributes and popularity, and their places in lists."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Context
+from pytest_recsys_mt.oracles.judging.traits import (
+    DATED,
+    FEWEST,
+    THRESHOLDS,
+    Trait,
+    attribute_traits,
+    id_traits,
+    mask_of,
+    split_traits,
+)
+from pytest_recsys_mt.requests import Item
+
+LARGE = 200_000
+"""In a larger catalogue, neither ranks of popularity nor shared titles are looked at: they take too long."""
+
+LONG_TITLE = 30
+"""Characters of a title beyond which it is a long one."""
+
+_DIGIT = re.compile(r"\d")
+
+
+def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
+    """What may tell items apart, the simplest first; those that share it are at least `FEWEST` percent of them."""
+    titles = [item.title for item in items]
+    traits = [
+        *_of_titles(titles),
+        *_of_shared_titles(titles, context),
+        *id_traits([item.id for item in items], "have"),
+        *_of_popularity(items, context),
+        *_of_years(items),
+        *attribute_traits([item.attributes for item in items], "have the {} {}", singular=True),
+    ]
+    least = max(1, len(items) * FEWEST // 100)
+    return [trait for trait in traits if least <= trait.mask.sum() < len(items)]
+
+
+def places_among(places: Sequence[int | None], sizes: Sequence[int], among: str) -> list[Trait]:
+    """Traits of items by their places among the candidates.
+
+    Args:
+        places: The place of each item, from 0; None where it is no candidate.
+        sizes: The number of candidates of which each is one.
+        among: What the candidates are called: ``the candidates``.
+    """
+    place = np.array([math.nan if each is None else each for each in places], np.float64)
+    size = np.array(sizes, np.float64)
+    traits = [
+        Trait(f"stand first among {among}", place == 0),
+        Trait(f"stand last among {among}", place == size - 1),
+        Trait(f"stand in the first half of {among}", place < size / 2),
+        Trait(f"stand in the second half of {among}", place >= size / 2),
+    ]
+    for most in THRESHOLDS:
+        traits.append(Trait(f"stand beyond place {most} of {among}", place >= most))
+    for most in THRESHOLDS:
+        traits.append(Trait(f"stand up to place {most} of {among}", place < most))
+    return traits
+
+
+def places_in_list(places: NDArray[np.intp], sizes: NDArray[np.intp]) -> list[Trait]:
+    """Traits of entries by their places in lists of these sizes, from 0."""
+    at_each_place = [
+        Trait(f"stand at place {place + 1} of the list", places == place) for place in range(10)
+    ]
+    return [
+        *at_each_place,
+        Trait("stand at the last place of the list", places == sizes - 1),
+        Trait("stand at the first three places", places < 3),
+        Trait("stand in the first half of the list", places < sizes / 2),
+        Trait("stand in the second half of the list", places >= sizes / 2),
+    ]
+
+
+def _of_titles(titles: Sequence[str]) -> Iterator[Trait]:
+    is_foreign = mask_of(not title.isascii() for title in titles)
+    yield Trait("have other than ASCII characters in the title", is_foreign)
+    has_digit = mask_of(_DIGIT.search(title) is not None for title in titles)
+    yield Trait("have a digit in the title", has_digit)
+    yield Trait("have a comma in the title", mask_of("," in title for title in titles))
+    yield Trait("have a colon in the title", mask_of(":" in title for title in titles))
+    has_bracket = mask_of("(" in title or "[" in title for title in titles)
+    yield Trait("have a bracket in the title", has_bracket)
+    is_long = mask_of(len(title) > LONG_TITLE for title in titles)
+    yield Trait(f"have more than {LONG_TITLE} characters in the title", is_long)
+
+
+def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait]:
+    if len(context.items) > LARGE:
+        return
+    frequency = Counter(item.title.casefold() for item in context.items.values() if item.title)
+    is_shared = mask_of(frequency[title.casefold()] > 1 for title in titles)
+    yield Trait("share their title with another item", is_shared)
+
+
+def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
+    years = [item.year for item in items]
+    yield Trait("have no year", mask_of(year is None for year in years))
+    yield from split_traits(years, "are of {} {}", DATED, thresholds=())
+
+
+def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:
+    popularity = context.popularity
+    if not popularity or len(popularity) > LARGE:
+        return
+    counts = np.array([popularity.get(item.id, 0) for item in items], np.float64)
+    all_counts = np.fromiter(popularity.values(), np.float64, len(popularity))
+    ranked_counts = np.sort(all_counts)[::-1]
+    for most in (10, 20, 50, 100):
+        # In a catalogue of fewer items, the most popular ones would be most of it.
+        if 2 * most <= len(ranked_counts):
+            least = max(1.0, ranked_counts[most - 1])
+            yield Trait(f"are among the {most} most popular of the data", counts >= least)
+    median = float(np.median(counts))
+    yield Trait(f"are more popular than half of them ({median:g} interactions)", counts > median)
+    yield Trait(f"are less popular than half of them ({median:g} interactions)", counts < median)
+    yield Trait("have no interaction in the training data", counts == 0)
+    yield Trait("have fewer than 5 interactions in the training data", counts < 5)

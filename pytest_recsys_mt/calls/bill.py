@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer, usage_of
@@ -29,21 +29,34 @@ RANK: Mapping[str, int] = {"made": 2, "cached": 1, "failed": 0}
 
 @dataclass(frozen=True, slots=True)
 class CallFact:
-    """The result of one call in this run, or of one attempt at it."""
+    """The result of one call in this run, or of one attempt at it.
+
+    Attributes:
+        state: See `State`.
+        prompt_tokens: Tokens of the prompt, as reported; 0 if unknown.
+        completion_tokens: Tokens of the answer, as reported; 0 if unknown.
+        usd: What it cost in this run; None if unknown.
+        cut_off: Whether the answer was ended by something other than the model.
+        again: Whether the call checks for changed answers; see `Call.again`.
+        at_most: The most it may have cost, in USD; None if there is no upper bound.
+        reasoning_tokens: Those of the completion tokens that were spent on thinking.
+        cached_tokens: Those of the prompt tokens that came from the provider's cache.
+        sent: False for an attempt that was refused, or given up before it was sent: it cannot have been billed.
+    """
 
     state: State
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    usd: float | None = 0.0  # what it cost in this run; None if unknown
-    cut_off: bool = False  # by something other than the model
+    usd: float | None = 0.0
+    cut_off: bool = False
     again: bool = False
-    at_most: float | None = 0.0  # the most it may have cost; None if there is no upper bound
+    at_most: float | None = 0.0
     reasoning_tokens: int = 0
     cached_tokens: int = 0
-    sent: bool = True  # an attempt that was refused, or given up before, cannot have been billed
+    sent: bool = True
 
 
-_FIELDS = attrgetter(*(field.name for field in fields(CallFact)))
+_FACT_VALUES = attrgetter(*(field.name for field in fields(CallFact)))
 
 Counted = Sequence[Any]
 """The fields of a `CallFact` in their order, as test reports carry them."""
@@ -62,45 +75,88 @@ def of_one_call(facts: Sequence[Counted]) -> list[CallFact]:
     Every failed attempt counts: the worker that reports it made it. An answer counts once, even if
     several workers report it.
     """
-    known = sorted((CallFact(*fact) for fact in facts), key=lambda fact: RANK[fact.state])
-    final = max(known, key=lambda fact: (RANK[fact.state], fact.usd is None, fact.prompt_tokens))
-    failed = [fact for fact in known if fact.state == "failed"]
-    return failed if final.state == "failed" else [*failed, final]
+    call_facts = [CallFact(*fact) for fact in facts]
+    call_facts.sort(key=lambda fact: RANK[fact.state])
+    result = max(call_facts, key=_weight)
+    failed = [fact for fact in call_facts if fact.state == "failed"]
+    if result.state == "failed":
+        return failed
+    return [*failed, result]
+
+
+def _weight(fact: CallFact) -> tuple[int, bool, int]:
+    """Orders the facts on one call: the largest is its result.
+
+    Of two workers' reports of one answer, the one that says more of its cost counts: an unknown
+    cost must not be hidden by a known one.
+    """
+    return RANK[fact.state], fact.usd is None, fact.prompt_tokens
+
+
+class _Spending(NamedTuple):
+    """What a call takes, or may take; infinity if there is no upper bound."""
+
+    tokens: float
+    usd: float
+
+    def raised_to(self, other: _Spending) -> _Spending:
+        """The larger of both in tokens and in USD."""
+        return _Spending(max(self.tokens, other.tokens), max(self.usd, other.usd))
+
+
+class _Cost(NamedTuple):
+    """The cost of a call in USD, and its upper bound; None where it is unknown."""
+
+    usd: float | None
+    at_most: float | None
 
 
 class Bill:
-    """Counts the calls of one process and what they cost."""
+    """Counts the calls of one process and what they cost.
+
+    Args:
+        prices: The prices of the models.
+        budget: What the run may spend; None without limits.
+        causes: Collects who asked for each call.
+    """
 
     def __init__(self, prices: Prices, budget: Budget | Accounts | None, causes: Causes) -> None:
+        self.causes = causes
         self._prices = prices
         self._budget = budget
-        self.causes = causes
-        self._price_of: dict[str, Price | None] = {}
-        self._facts: dict[str, list[CallFact]] = {}
-        self._expected: dict[str, tuple[int, float]] = {}
-        self._largest: dict[str, tuple[int, float]] = {}
+        self._prices_by_subject: dict[str, Price | None] = {}
+        self._facts_by_key: dict[str, list[CallFact]] = {}
+        self._planned_by_key: dict[str, _Spending] = {}
+        self._largest_by_subject: dict[str, _Spending] = {}
 
     @property
     def reached(self) -> str:
         """The limit of the run that is reached, in words; empty if none is reached."""
-        return "" if self._budget is None else self._budget.reached
+        if self._budget is None:
+            return ""
+        return self._budget.reached
 
     def room(self, subject: Subject, calls: Sequence[Call]) -> int:
         """How many of the next calls may be sent at once; see `Budget.room`."""
         if self._budget is None:
             return len(calls)
-        together = calls[: self._budget.at_once] if subject.streams else calls
-        return self._budget.room(self._expect(subject, call) for call in together)
+        if subject.streams:
+            calls = calls[: self._budget.at_once]
+        return self._budget.room(self._expected(subject, call) for call in calls)
 
     def reserve(self, subject: Subject, calls: Sequence[Call]) -> None:
         """Count the next calls towards the limits of the run, in case this process dies with them."""
-        if self._budget is not None:
-            self._budget.reserve((self._expect(subject, call) for call in calls), subject.name)
+        if self._budget is None:
+            return
+        expected = (self._expected(subject, call) for call in calls)
+        self._budget.reserve(expected, subject.name)
 
     def unpriced(self, subject: Subject, calls: Sequence[Call]) -> str:
         """Why calls cannot be held to a limit in USD; empty if they can."""
-        limits = None if self._budget is None else self._budget.limits
-        if limits is None or limits.usd is None or not limits.every_price:
+        if self._budget is None:
+            return ""
+        limits = self._budget.limits
+        if limits.usd is None or not limits.every_price:
             return ""
         if self._price(subject, calls[0]) is not None:
             return ""
@@ -111,85 +167,111 @@ class Bill:
 
     def found(self, call: Call, answer: Answer) -> None:
         """Record an answer of an earlier run."""
-        self._facts.setdefault(call.key, []).append(_fact(call, answer, "cached", 0.0, 0.0))
+        free = _Cost(usd=0.0, at_most=0.0)
+        self._record(call, _fact(call, answer, "cached", free))
 
     def spend(self, subject: Subject, call: Call, answer: Answer) -> None:
         """Count a call, or an attempt at it, towards the limits of the run."""
         if self._budget is None:
             return
         spent = self._spent(subject, call, answer)
-        largest = self._largest.get(subject.name, (0, 0.0))
-        self._largest[subject.name] = (max(largest[0], spent[0]), max(largest[1], spent[1]))
-        self._budget.spend(*spent, calls="lost" not in answer, model=subject.name)
+        largest = self._largest_by_subject.get(subject.name, _Spending(0, 0.0))
+        self._largest_by_subject[subject.name] = largest.raised_to(spent)
+        # A lost attempt is followed by another result of the same call, which counts as the call.
+        calls = 0 if "lost" in answer else 1
+        self._budget.spend(spent.tokens, spent.usd, calls=calls, model=subject.name)
 
     def note(self, subject: Subject, call: Call, answer: Answer, state: State) -> CallFact:
         """Record the result of a call, or of an attempt at it, that this run pays for."""
-        price, usage = self._price(subject, call), usage_of(answer)
-        usd = at_most = None
-        if price is not None and price.is_free:
-            usd = at_most = 0.0
-        elif price is not None and usage is not None:
-            usd = at_most = _usd(price, usage)
-        elif price is not None:
-            prompt, output, known = tokens.most(subject, call, answer)
-            at_most = price.usd(prompt, output) if known else None
-        elif usage == Usage():  # no tokens cost nothing, whatever the price
-            usd = at_most = 0.0
-        fact = _fact(call, answer, state, usd, at_most)
-        self._facts.setdefault(call.key, []).append(fact)
+        fact = _fact(call, answer, state, self._cost(subject, call, answer))
+        self._record(call, fact)
         return fact
 
     def give_up(self, call: Call) -> None:
         """Count what was made of a call as a failed attempt, for another answer to come."""
-        facts = self._facts.get(call.key, [])
-        facts[:] = [
-            replace(each, state="failed") if each.state == "made" else each for each in facts
-        ]
+        facts = self._facts_by_key.get(call.key, [])
+        for position, fact in enumerate(facts):
+            if fact.state == "made":
+                facts[position] = replace(fact, state="failed")
 
     def drain(self) -> Drained:
         """The facts and the causes of the calls since the last drain."""
-        facts, self._facts = self._facts, {}
-        return {
-            "calls": {key: [list(_FIELDS(fact)) for fact in each] for key, each in facts.items()},
-            "causes": self.causes.drain(),
-        }
+        plain_facts: dict[str, list[Counted]] = {}
+        for key, facts in self._facts_by_key.items():
+            plain_facts[key] = [list(_FACT_VALUES(fact)) for fact in facts]
+        self._facts_by_key = {}
+        return {"calls": plain_facts, "causes": self.causes.drain()}
+
+    def _record(self, call: Call, fact: CallFact) -> None:
+        self._facts_by_key.setdefault(call.key, []).append(fact)
 
     def _price(self, subject: Subject, call: Call) -> Price | None:
-        if subject.name not in self._price_of:
-            self._price_of[subject.name] = self._prices.of(subject.name, call.content["model"])
-        return self._price_of[subject.name]
+        """The price of a subject's tokens, looked up once."""
+        name = subject.name
+        if name not in self._prices_by_subject:
+            self._prices_by_subject[name] = self._prices.of(name, call.content["model"])
+        return self._prices_by_subject[name]
 
-    def _spent(
-        self, subject: Subject, call: Call, answer: Answer | None = None
-    ) -> tuple[int, float]:
-        price, usage = self._price(subject, call), usage_of(answer or {})
-        usage = usage or Usage(*tokens.most(subject, call, answer)[:2])
-        spent = usage.prompt_tokens + usage.completion_tokens
-        return spent, 0.0 if price is None else _usd(price, usage)
+    def _cost(self, subject: Subject, call: Call, answer: Answer) -> _Cost:
+        price = self._price(subject, call)
+        usage = usage_of(answer)
+        if price is None:
+            # No tokens cost nothing, whatever the price.
+            usd = 0.0 if usage == Usage() else None
+            return _Cost(usd, at_most=usd)
+        if price.is_free:
+            return _Cost(usd=0.0, at_most=0.0)
+        if usage is not None:
+            usd = _usd(price, usage)
+            return _Cost(usd, at_most=usd)
+        most = tokens.most(subject, call, answer)
+        at_most = price.usd(most.prompt, most.output) if most.is_bound else None
+        return _Cost(usd=None, at_most=at_most)
 
-    def _expect(self, subject: Subject, call: Call) -> tuple[float, float]:
-        """The tokens and the USD that a call may take: the planned or the largest, if larger."""
-        price, largest = self._price(subject, call), self._largest.get(subject.name)
-        if call.prompt is None and largest is None and not (price and price.is_free):
-            return math.inf, math.inf  # the cost is unknown, so the call is sent alone
-        if call.key not in self._expected:
-            self._expected[call.key] = self._spent(subject, call)
-        planned = self._expected[call.key]
-        return planned if largest is None else (
-            max(planned[0], largest[0]), max(planned[1], largest[1]),
-        )  # fmt: skip
+    def _spent(self, subject: Subject, call: Call, answer: Answer | None = None) -> _Spending:
+        """What a call took as reported; what it may take, if nothing is reported or before its answer."""
+        usage = None if answer is None else usage_of(answer)
+        if usage is None:
+            most = tokens.most(subject, call, answer)
+            usage = Usage(most.prompt, most.output)
+        price = self._price(subject, call)
+        usd = 0.0 if price is None else _usd(price, usage)
+        return _Spending(usage.prompt_tokens + usage.completion_tokens, usd)
+
+    def _expected(self, subject: Subject, call: Call) -> _Spending:
+        """What a call may take: as planned, or as the largest call of its subject if that took more."""
+        largest = self._largest_by_subject.get(subject.name)
+        if call.prompt is None and largest is None:
+            price = self._price(subject, call)
+            if price is None or not price.is_free:
+                return _Spending(
+                    math.inf, math.inf
+                )  # the cost is unknown, so the call is sent alone
+        if call.key not in self._planned_by_key:
+            self._planned_by_key[call.key] = self._spent(subject, call)
+        planned = self._planned_by_key[call.key]
+        if largest is None:
+            return planned
+        return planned.raised_to(largest)
 
 
-def _fact(
-    call: Call, answer: Answer, state: State, usd: float | None, at_most: float | None
-) -> CallFact:
-    said = usage_of(answer)
-    used, sent = said or Usage(), not ("error" in answer and said == Usage())
-    cut_off = is_cut_off(answer.get("finish_reason"))
+def _fact(call: Call, answer: Answer, state: State, cost: _Cost) -> CallFact:
+    reported = usage_of(answer)
+    usage = reported or Usage()
+    # A failed call that reports a usage of zero was never sent; one without a usage may have been.
+    unsent = "error" in answer and reported == Usage()
     return CallFact(
-        state, used.prompt_tokens, used.completion_tokens, usd, cut_off, call.again, at_most,
-        used.reasoning_tokens, used.cached_tokens, sent,
-    )  # fmt: skip
+        state=state,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        usd=cost.usd,
+        cut_off=is_cut_off(answer.get("finish_reason")),
+        again=call.again,
+        at_most=cost.at_most,
+        reasoning_tokens=usage.reasoning_tokens,
+        cached_tokens=usage.cached_tokens,
+        sent=not unsent,
+    )
 
 
 def _usd(price: Price, usage: Usage) -> float:

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
@@ -22,12 +21,20 @@ AGAIN = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question as it is sent."""
+    """One question as it is sent.
+
+    Attributes:
+        key: Under which its answer is stored; see `key_of`.
+        content: All that the answer may depend on, as plain JSON data.
+        request: The request with its replicate number; None for a test's own prompt.
+        prompt: What a text model reads; None for other recommenders.
+        purpose: Why it is asked.
+    """
 
     key: str
-    content: Mapping[str, Any]  # all that the answer may depend on, as plain JSON data
-    request: Request | None  # with its replicate number; None for a test's own prompt
-    prompt: Prompt | None = None  # what a text model reads
+    content: Mapping[str, Any]
+    request: Request | None
+    prompt: Prompt | None = None
     purpose: Purpose = field(default="request", compare=False)
 
     @property
@@ -37,24 +44,30 @@ class Call:
 
     def sent(self, **how: str) -> Call:
         """The same question, sent in a different way that the answer may depend on."""
-        known = self.content
-        content = known.sent(**how) if isinstance(known, Content) else {**known, **how}
+        content: Mapping[str, Any]
+        if isinstance(self.content, Content):
+            content = self.content.sent(**how)
+        else:
+            content = {**self.content, **how}
         return replace(self, key=key_of(content), content=content)
 
     @property
     def label(self) -> str:
         """The user of the question, for messages."""
-        user = "a prompt" if self.request is None else f"user {self.request.user!r}"
-        return f"{user}, replicate {self.content['replicate']}"
+        replicate = self.content["replicate"]
+        if self.request is None:
+            return f"a prompt, replicate {replicate}"
+        return f"user {self.request.user!r}, replicate {replicate}"
 
     @property
     def summary(self) -> str:
         """The question in short, for debugging."""
         if self.request is None:
             return self.label
-        offered = self.request.candidates
-        what = "the whole catalogue" if offered is None else f"{len(offered)} candidates"
-        return f"{self.label}: k={self.request.k}, {len(self.request.history)} ratings, {what}"
+        candidates = self.request.candidates
+        offered = "the whole catalogue" if candidates is None else f"{len(candidates)} candidates"
+        ratings = len(self.request.history)
+        return f"{self.label}: k={self.request.k}, {ratings} ratings, {offered}"
 
 
 def key_of(content: Mapping[str, Any]) -> str:
@@ -74,6 +87,7 @@ def canonical(value: Any) -> str:
 
 
 def _plain(value: object) -> dict[str, Any]:
+    """A `Content` for the encoder, which by itself writes no mapping but a dict."""
     if isinstance(value, Content):
         return dict(value)
     raise TypeError(f"{value!r} is not plain data")
@@ -83,7 +97,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=Fal
 
 
 class Part:
-    """Plain data that many contents share, with its canonical text."""
+    """Plain data that many contents share, with its canonical text.
+
+    Attributes:
+        value: The data.
+        text: As `canonical` writes it.
+    """
 
     __slots__ = ("text", "value")
 
@@ -92,29 +111,44 @@ class Part:
         self.text = canonical(value)
 
 
+_CONTENT_NAMES = ("schema", "model", "request", "replicate", "repeat")
+
+
 @dataclass(frozen=True, slots=True)
 class Content(Mapping[str, Any]):
-    """Everything that the answer to a request may depend on."""
+    """Everything that the answer to a request may depend on.
+
+    Attributes:
+        model: The identity of the recommender.
+        request: The request with its replicate number.
+        repeat: Whether it is sent again even if the same replicate was sent before.
+        how: ``asked`` and ``before`` with their values, if it is not sent as usual.
+    """
 
     model: Part
     request: Request
-    repeat: bool  # whether it is asked anew even if the same replicate was asked before
-    how: tuple[tuple[str, str], ...] = ()  # ``asked`` and ``before``, if not as usual
+    repeat: bool
+    how: tuple[tuple[str, str], ...] = ()
 
     def __getitem__(self, name: str) -> Any:
         if name == "request":
             return plain_request(self.request)
-        model, replicate = self.model.value, self.request.replicate
-        rest = {"schema": SCHEMA, "model": model, "replicate": replicate, "repeat": self.repeat}
-        return (rest | dict(self.how))[name]
+        values = {
+            "schema": SCHEMA,
+            "model": self.model.value,
+            "replicate": self.request.replicate,
+            "repeat": self.repeat,
+        }
+        values.update(self.how)
+        return values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return chain(
-            ("schema", "model", "request", "replicate", "repeat"), (name for name, _ in self.how)
-        )
+        yield from _CONTENT_NAMES
+        for name, _ in self.how:
+            yield name
 
     def __len__(self) -> int:
-        return 5 + len(self.how)
+        return len(_CONTENT_NAMES) + len(self.how)
 
     def sent(self, **how: str) -> Content:
         """The same question, sent in a different way: ``asked`` and ``before``."""
@@ -122,31 +156,47 @@ class Content(Mapping[str, Any]):
 
     @property
     def text(self) -> str:
-        """As `canonical` writes it."""
-        how = "".join([f'"{name}":{canonical(how)},' for name, how in sorted(self.how)])
+        """As `canonical` writes it, but faster: from texts of parts, which are written once.
+
+        The names stand in sorted order; ``asked`` and ``before`` come before all others.
+        """
+        how = ""
+        for name, value in sorted(self.how):
+            how += f'"{name}":{canonical(value)},'
+        repeat = "true" if self.repeat else "false"
         return (
-            f'{{{how}"model":{self.model.text},"repeat":{"true" if self.repeat else "false"},'
-            f'"replicate":{self.request.replicate},"request":{_request_text(self.request)},'
+            f"{{{how}"
+            f'"model":{self.model.text},'
+            f'"repeat":{repeat},'
+            f'"replicate":{self.request.replicate},'
+            f'"request":{_request_text(self.request)},'
             f'"schema":"{SCHEMA}"}}'
         )
 
 
 def plain_request(request: Request) -> dict[str, Any]:
     """`request` as plain JSON data."""
-    offered = request.candidates
-    return {
+    candidates = None
+    if request.candidates is not None:
+        candidates = [_plain_item(item) for item in request.candidates]
+    plain: dict[str, Any] = {
         "user": request.user,
-        "history": [
-            [_plain_item(rating.item), rating.value, rating.timestamp] for rating in request.history
-        ],
+        "history": [_plain_rating(rating) for rating in request.history],
         "scale": [request.scale.low, request.scale.high],
-        "candidates": None if offered is None else [_plain_item(item) for item in offered],
+        "candidates": candidates,
         "k": request.k,
         "instruction": request.instruction,
         "edits": [_plain_edit(edit) for edit in request.edits],
         "attributes": _plain_mapping(request.attributes),
-        **({"seen": list(request.seen)} if request.seen else {}),
     }
+    # Left out where it is empty, so that the keys of older answers stay as they are.
+    if request.seen:
+        plain["seen"] = list(request.seen)
+    return plain
+
+
+def _plain_rating(rating: Rating) -> list[Any]:
+    return [_plain_item(rating.item), rating.value, rating.timestamp]
 
 
 @lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
@@ -167,7 +217,7 @@ def _plain_edit(edit: Edit) -> dict[str, Any]:
     return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}
 
 
-class _Same(Generic[Value]):
+class _Identity(Generic[Value]):
     """Equal only for the very same object: faster than comparing, and an item's attributes have no hash."""
 
     __slots__ = ("value",)
@@ -179,60 +229,96 @@ class _Same(Generic[Value]):
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
+        return isinstance(other, _Identity) and self.value is other.value
 
 
-def _once(
-    most: int, fixed: Callable[[Any], bool] = lambda value: True
+def _always_fixed(value: object) -> bool:
+    return True
+
+
+def _cached_by_identity(
+    maxsize: int, is_fixed: Callable[[Any], bool] = _always_fixed
 ) -> Callable[[Callable[[Value], str]], Callable[[Value], str]]:
-    """Write the text of an object once, and keep the latest `most`; an object that is not `fixed` is written each time."""
+    """Cache the texts that the decorated function writes, by the identity of what it writes.
 
-    def of(write: Callable[[Value], str]) -> Callable[[Value], str]:
-        kept = lru_cache(most)(lambda same: write(same.value) if fixed(same.value) else "")
-        return lambda value: kept(_Same(value)) or write(value)
+    Args:
+        maxsize: Number of texts that are cached.
+        is_fixed: Whether an object cannot change in place. The text of one that can is written each time.
+    """
 
-    return of
+    def decorate(write: Callable[[Value], str]) -> Callable[[Value], str]:
+        @lru_cache(maxsize)
+        def cached(identity: _Identity[Value]) -> str:
+            if not is_fixed(identity.value):
+                return ""
+            return write(identity.value)
+
+        def text_of(value: Value) -> str:
+            return cached(_Identity(value)) or write(value)
+
+        return text_of
+
+    return decorate
 
 
-@_once(2**16, lambda item: item.fixed)
+@_cached_by_identity(2**16, is_fixed=lambda item: item.fixed)
 def _item_text(item: Item) -> str:
     return canonical(_plain_item(item))
 
 
-@_once(2**16, lambda rating: rating.item.fixed)
+@_cached_by_identity(2**16, is_fixed=lambda rating: rating.item.fixed)
 def _rating_text(rating: Rating) -> str:
-    return (
-        f"[{_item_text(rating.item)},{_number_text(rating.value)},{_number_text(rating.timestamp)}]"
-    )
+    item = _item_text(rating.item)
+    value = _number_text(rating.value)
+    timestamp = _number_text(rating.timestamp)
+    return f"[{item},{value},{timestamp}]"
 
 
 def _number_text(value: float | None) -> str:
     """A number as `canonical` writes it, which is far slower for so short a text."""
     if value is None:
         return "null"
-    if value.__class__ is int or (value.__class__ is float and math.isfinite(value)):
+    # Neither a bool nor a number of numpy, whose reprs are not JSON.
+    if value.__class__ is int:
+        return repr(value)
+    if value.__class__ is float and math.isfinite(value):
         return repr(value)
     return canonical(value)
 
 
-@_once(2**10, lambda history: all(rating.item.fixed for rating in history))
+def _is_history_fixed(history: tuple[Rating, ...]) -> bool:
+    return all(rating.item.fixed for rating in history)
+
+
+@_cached_by_identity(2**10, is_fixed=_is_history_fixed)
 def _history_text(history: tuple[Rating, ...]) -> str:
-    return f"[{','.join(map(_rating_text, history))}]"
+    ratings = ",".join(map(_rating_text, history))
+    return f"[{ratings}]"
 
 
-@_once(2**10, lambda offered: all(item.fixed for item in offered or ()))
+def _are_candidates_fixed(candidates: tuple[Item, ...] | None) -> bool:
+    return candidates is None or all(item.fixed for item in candidates)
+
+
+@_cached_by_identity(2**10, is_fixed=_are_candidates_fixed)
 def _candidates_text(candidates: tuple[Item, ...] | None) -> str:
-    return "null" if candidates is None else f"[{','.join(map(_item_text, candidates))}]"
+    if candidates is None:
+        return "null"
+    items = ",".join(map(_item_text, candidates))
+    return f"[{items}]"
 
 
-@_once(2**6)
+@_cached_by_identity(2**6)
 def _scale_text(scale: Scale) -> str:
     return canonical([scale.low, scale.high])
 
 
-@_once(2**10)
+@_cached_by_identity(2**10)
 def _seen_text(seen: tuple[str, ...]) -> str:
-    return f',"seen":{canonical(seen)}' if seen else ""
+    """The field with its comma; empty where there is none, as in `plain_request`."""
+    if not seen:
+        return ""
+    return f',"seen":{canonical(seen)}'
 
 
 def request_digest(request: Request) -> str:
@@ -241,13 +327,25 @@ def request_digest(request: Request) -> str:
 
 
 def _request_text(request: Request) -> str:
+    """`plain_request` as `canonical` writes it, but faster: from texts of parts, which are written once.
+
+    Most requests have neither attributes nor edits, and an integer `k`: these need no encoder.
+    """
+    attributes = "{}"
+    if request.attributes:
+        attributes = canonical(_plain_mapping(request.attributes))
+    candidates = _candidates_text(request.candidates)
+    edits = "[]"
+    if request.edits:
+        edits = canonical([_plain_edit(edit) for edit in request.edits])
+    k = str(request.k) if request.k.__class__ is int else canonical(request.k)
     return (
-        f'{{"attributes":{canonical(_plain_mapping(request.attributes)) if request.attributes else "{}"},'
-        f'"candidates":{_candidates_text(request.candidates)},'
-        f'"edits":{canonical([_plain_edit(edit) for edit in request.edits]) if request.edits else "[]"},'
+        f'{{"attributes":{attributes},'
+        f'"candidates":{candidates},'
+        f'"edits":{edits},'
         f'"history":{_history_text(request.history)},'
         f'"instruction":{canonical(request.instruction)},'
-        f'"k":{request.k if request.k.__class__ is int else canonical(request.k)},'
+        f'"k":{k},'
         f'"scale":{_scale_text(request.scale)}'
         f"{_seen_text(request.seen)},"
         f'"user":{canonical(request.user)}}}'

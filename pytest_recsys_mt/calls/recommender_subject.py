@@ -1,6 +1,7 @@
 """A recommender under test that answers requests."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pytest_recsys_mt import abilities
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation, refusing_titles
@@ -15,7 +16,14 @@ from pytest_recsys_mt.requests import Recommendation, Recommender, Request
 
 
 class RecommenderSubject(Subject):
-    """A recommender that answers requests."""
+    """A recommender that answers requests.
+
+    Args:
+        recommender: The object that is asked.
+        name: Its name in reports and in the record.
+        fixture: The fixture that gave it, if several fixtures may give objects of one name; else empty.
+        timeout: Most seconds for one call of a method; None for no limit.
+    """
 
     def __init__(
         self, recommender: Recommender, name: str, fixture: str = "", timeout: float | None = None
@@ -35,29 +43,38 @@ class RecommenderSubject(Subject):
             self.unfit = f"{name} has no fit(dataset, seed)"
 
     def fit(self, training: Dataset, seed: int) -> None:
-        fit = abilities.method_of(self._recommender, "fit")
+        recommender = self._recommender
+        fit = abilities.method_of(recommender, "fit")
         if fit is not None:
             fit(training.apart(), seed)
-        self.ignores = abilities.ignored_by(self._recommender)
-        self.reads_latest = abilities.latest_read_by(self._recommender)
-        fingerprint = abilities.fingerprint_of(self._recommender)
+        self.ignores = abilities.ignored_by(recommender)
+        self.reads_latest = abilities.latest_read_by(recommender)
+        fingerprint = abilities.fingerprint_of(recommender)
         self.durable = fingerprint is not None
         self.fingerprint = key_of({"fingerprint": fingerprint}) if self.durable else None
-        identity = abilities.identity_in_key(self._recommender, self.name, self._fixture)
-        identity |= {"fingerprint": fingerprint, "seed": seed}
+        identity = self._identity_in_key()
+        identity["fingerprint"] = fingerprint
+        identity["seed"] = seed
         if fit is not None:
             identity["training"] = training.digest
         self._model = Part(identity)
 
     def stand_for(self, fit: str) -> None:
         """Be one of several fits in a plan, which makes none: its calls are told apart by `fit`."""
-        self._model = Part(
-            {**abilities.identity_in_key(self._recommender, self.name, self._fixture), "fit": fit}
-        )
+        identity = self._identity_in_key()
+        identity["fit"] = fit
+        self._model = Part(identity)
+
+    def _identity_in_key(self) -> dict[str, Any]:
+        return abilities.identity_in_key(self._recommender, self.name, self._fixture)
 
     def same_question(self, one: Request, other: Request) -> bool:
-        same = abilities.method_of(self._recommender, "same_question")
-        return one == other or (same is not None and bool(same(one, other)))
+        same_question = abilities.method_of(self._recommender, "same_question")
+        if one == other:
+            return True
+        if same_question is None:
+            return False
+        return bool(same_question(one, other))
 
     def call(self, request: Request, repeat: bool) -> Call:
         content = Content(self._model, request, repeat)
@@ -69,18 +86,23 @@ class RecommenderSubject(Subject):
         A recommender with a `recommend_each` does both itself, and yields answers as they arrive.
         """
         requests = [call.request for call in calls if call.request is not None]
-        each = abilities.method_of(self._recommender, "recommend_each")
-        if each is None:
+        recommend_each = abilities.method_of(self._recommender, "recommend_each")
+        if recommend_each is None:
             return together_or_apart(self._recommend, requests)
 
-        def plain(place: int, answer: Recommendation | NotApplicable) -> Answer:
-            if isinstance(answer, NotApplicable):
-                return failure(answer)
-            return refusing_titles(plain_recommendation(answer), requests[place])
+        def plain(position: int, arrived: Recommendation | NotApplicable) -> Answer:
+            if isinstance(arrived, NotApplicable):
+                return failure(arrived)
+            return _plain_answer(arrived, requests[position])
 
-        return as_they_arrive(each, requests, plain)
+        return as_they_arrive(recommend_each, requests, plain)
 
     def _recommend(self, requests: Sequence[Request]) -> list[Answer]:
-        answers = self._patience.call(self._recommender.recommend, requests)
-        held = map(plain_recommendation, RECOMMEND.held(answers, len(requests)))
-        return [*map(refusing_titles, held, requests)]
+        returned = self._patience.call(self._recommender.recommend, requests)
+        recommendations = RECOMMEND.held(returned, len(requests))
+        pairs = zip(recommendations, requests, strict=False)
+        return [_plain_answer(recommendation, request) for recommendation, request in pairs]
+
+
+def _plain_answer(recommendation: Recommendation, request: Request) -> Answer:
+    return refusing_titles(plain_recommendation(recommendation), request)

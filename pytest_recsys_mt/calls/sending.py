@@ -16,33 +16,52 @@ def as_they_arrive(
     ask: Callable[[Sequence[Asked]], Iterator[list[tuple[int, Any]]]],
     asked: Sequence[Asked],
     plain: Callable[[int, Any], Answer],
-    waiting: set[int] | None = None,
+    unanswered: set[int] | None = None,
 ) -> Iterator[list[tuple[int, Answer]]]:
-    """The answers as they arrive; an error fails those that have not."""
-    waiting = set(range(len(asked))) if waiting is None else waiting
+    """The answers as they arrive; an error fails those that have not arrived.
+
+    Args:
+        ask: Yields positions and answers; the answer is None for an attempt that is made once more.
+        asked: What is sent.
+        plain: Takes a position and what arrived for it; returns it as plain data.
+        unanswered: The positions without an answer, which the caller may add to; by default those of `asked`.
+    """
+    if unanswered is None:
+        unanswered = set(range(len(asked)))
     try:
         for arrived in ask(asked):
-            waiting.difference_update(place for place, each in arrived if each is not None)
-            yield [(place, plain(place, each)) for place, each in arrived]
+            unanswered.difference_update(
+                position for position, answer in arrived if answer is not None
+            )
+            yield [(position, plain(position, answer)) for position, answer in arrived]
     except FAILURES as error:
         failed = failure(error)
         if isinstance(error, RecommenderError):  # nothing was sent
             failed["usage"] = [0, 0]
-        yield [(place, failed) for place in sorted(waiting)]
+        yield [(position, failed) for position in sorted(unanswered)]
 
 
 def together_or_apart(
     ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
 ) -> Iterator[list[tuple[int, Answer]]]:
-    """Ask all as one batch; if that fails, one by one, so that each fails alone."""
-    answers: list[Answer] | None
-    try:
-        answers = ask(asked)
-    except FAILURES as error:
-        answers = [failure(error)] if len(asked) == 1 else None
+    """Send all as one batch; if that fails, one by one, so that each fails alone."""
+    answers = _answers_or_none(ask, asked)
     if answers is not None:
         yield list(enumerate(answers))
         return
     for position, one in enumerate(asked):
-        for ((_, answer),) in together_or_apart(ask, [one]):
+        for arrived in together_or_apart(ask, [one]):
+            [(_, answer)] = arrived
             yield [(position, answer)]
+
+
+def _answers_or_none(
+    ask: Callable[[Sequence[Asked]], list[Answer]], asked: Sequence[Asked]
+) -> list[Answer] | None:
+    """The answers of a batch; None if it failed and holds several, of which others may succeed."""
+    try:
+        return ask(asked)
+    except FAILURES as error:
+        if len(asked) == 1:
+            return [failure(error)]
+        return None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from pytest_recsys_mt import abilities
 from pytest_recsys_mt.calls.answer import LOST, Answer, completion_of, plain_completion
@@ -24,7 +24,17 @@ from pytest_recsys_mt.safety.sanitize import one_line
 
 
 class TextSubject(Subject):
-    """A text model: a prompt asks it, and a parser reads its answers."""
+    """A text model: a prompt asks it, and a parser reads its answers.
+
+    Args:
+        recommender: The model with its prompt template and its parser.
+        name: Its name in reports and in the record.
+        fixture: The fixture that gave it, if several fixtures may give objects of one name; else empty.
+        timeout: Most seconds for one call of a method; None for no limit.
+
+    Attributes:
+        model: The text model itself.
+    """
 
     reads_text = True
     waits = True
@@ -37,23 +47,25 @@ class TextSubject(Subject):
         timeout: float | None = None,
     ) -> None:
         super().__init__(name)
-        self._patience = Patience(timeout)
+        model = recommender.model
+        self.model = model
         self.deterministic = recommender.deterministic
-        self.model = model = recommender.model
         self.seeded = abilities.declares(model, "seeded")
         self.promises = abilities.promises_of(model)
         self.streams = abilities.method_of(model, "also") is not None
-        # A model of one's own may take a schema too, but has no such parameter.
-        plain = getattr(model, "answer", "") == "generate"
-        self.takes_json = plain and abilities.declares(model, "takes_schema")
+        # A user's own model may take a schema too, but its spec has no parameter for it.
+        is_built_in = getattr(model, "answer", "") == "generate"
+        self.takes_json = is_built_in and abilities.declares(model, "takes_schema")
         self.unfit = f"{name} answers from a prompt, and is not fitted to data"
         self._recommender = recommender
-        self._waiting: set[int] = set()
-        self._last = 0
+        self._patience = Patience(timeout)
         self._seed = 0
+        # Of the batch in flight: the positions without an answer, and the number of its calls.
+        self._unanswered: set[int] = set()
+        self._batch_size = 0
         self._identity = abilities.identity_in_key(model, name, fixture)
-        known = abilities.identity_of(model) is not None
-        self.durable = known or self._identity["fingerprint"] is not None
+        has_identity = abilities.identity_of(model) is not None
+        self.durable = has_identity or self._identity["fingerprint"] is not None
         self.fingerprint = key_of(self._identity) if self.durable else None
 
     def fit(self, training: Dataset, seed: int) -> None:
@@ -66,7 +78,11 @@ class TextSubject(Subject):
         return frozenset(request.seen)  # no prompt names them
 
     def same_question(self, one: Request, other: Request) -> bool:
-        return one == other or (one.k == other.k and self.messages(one) == self.messages(other))
+        if one == other:
+            return True
+        if one.k != other.k:
+            return False
+        return self.messages(one) == self.messages(other)
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self._recommender.question(request).unseeded.messages
@@ -75,28 +91,36 @@ class TextSubject(Subject):
         question = self._recommender.question(request)
         prompt = question.prompt(self._seed, request.replicate)
         content = self._content(prompt, question.messages, request.replicate, repeat)
-        return Call(_key_of(question, content), content, request, prompt)
+        key = _question_key(question, content)
+        return Call(key, content, request, prompt)
 
     def prompt_call(self, prompt: Prompt, replicate: int) -> Call:
         """The call for a test's own prompt; its seed follows from the run's seed and the call."""
-        seeded = replace(prompt, seed=call_seed(self._seed, prompt.messages, replicate))
-        content = self._content(seeded, plain_messages(seeded.messages), replicate, repeat=False)
-        return Call(key_of(content), content, None, seeded)
+        seed = call_seed(self._seed, prompt.messages, replicate)
+        seeded = replace(prompt, seed=seed)
+        messages = plain_messages(seeded.messages)
+        content = self._content(seeded, messages, replicate, repeat=False)
+        return Call(key_of(content), content, request=None, prompt=seeded)
 
     def _content(
         self, prompt: Prompt, messages: list[list[str]], replicate: int, repeat: bool
     ) -> dict[str, Any]:
-        return {
+        """All that the answer to a prompt may depend on; what the prompt does not set is left out."""
+        content = {
             "schema": SCHEMA,
             "model": self._identity,
             "messages": messages,
             "seed": prompt.seed,
             "replicate": replicate,
             "repeat": repeat,
-            **({} if prompt.k is None else {"k": prompt.k}),
-            **({"choices": list(prompt.choices)} if prompt.choices else {}),
-            **({"json_schema": dict(prompt.schema)} if prompt.schema is not None else {}),
         }
+        if prompt.k is not None:
+            content["k"] = prompt.k
+        if prompt.choices:
+            content["choices"] = list(prompt.choices)
+        if prompt.schema is not None:
+            content["json_schema"] = dict(prompt.schema)
+        return content
 
     def prompt_tokens(self, call: Call) -> int | None:
         count = abilities.method_of(self.model, "prompt_tokens")
@@ -106,41 +130,49 @@ class TextSubject(Subject):
 
     def request_body(self, call: Call) -> dict[str, Any] | None:
         body = abilities.method_of(self.model, "body")
-        return None if body is None or call.prompt is None else dict(body(call.prompt))
+        if body is None or call.prompt is None:
+            return None
+        return dict(body(call.prompt))
 
     def wind_down(self) -> bool:
         wind_down = abilities.method_of(self.model, "wind_down")
-        return wind_down is not None and bool(wind_down())
+        if wind_down is None:
+            return False
+        return bool(wind_down())
 
     def in_flight(self) -> Sequence[int]:
         in_flight = abilities.method_of(self.model, "in_flight")
-        return () if in_flight is None else in_flight()
+        if in_flight is None:
+            return ()
+        positions: Sequence[int] = in_flight()
+        return positions
 
     def also(self, calls: Sequence[Call]) -> bool:
         also = abilities.method_of(self.model, "also")
         if also is None:
             return False
-        # Before the model hears of them: their answers may arrive at once.
-        further = range(self._last, self._last + len(calls))
-        self._waiting.update(further)
-        if not also([call.prompt for call in calls if call.prompt is not None]):
-            self._waiting.difference_update(further)
+        positions = range(self._batch_size, self._batch_size + len(calls))
+        # Before they are sent: the first answers may arrive before `also` returns.
+        self._unanswered.update(positions)
+        if not also(_prompts(calls)):
+            self._unanswered.difference_update(positions)
             return False
-        self._last = further.stop
+        self._batch_size = positions.stop
         return True
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
-        prompts = [call.prompt for call in calls if call.prompt is not None]
-        completions = abilities.method_of(self.model, "complete_each")
-        if completions is None:
+        prompts = _prompts(calls)
+        complete_each = abilities.method_of(self.model, "complete_each")
+        if complete_each is None:
             return _timed(together_or_apart(self._complete, prompts))
-        self._waiting = set(range(len(calls)))
-        self._last = len(calls)
-        return _timed(as_they_arrive(completions, prompts, _plain, self._waiting))
+        self._unanswered = set(range(len(calls)))
+        self._batch_size = len(calls)
+        return _timed(as_they_arrive(complete_each, prompts, _plain_or_lost, self._unanswered))
 
     def _complete(self, prompts: Sequence[Prompt]) -> list[Answer]:
-        completions = self._patience.call(self.model.complete, prompts)
-        return [*map(plain_completion, COMPLETE.held(completions, len(prompts)))]
+        returned = self._patience.call(self.model.complete, prompts)
+        completions = COMPLETE.held(returned, len(prompts))
+        return [plain_completion(completion) for completion in completions]
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         if "not_applicable" in answer:
@@ -152,39 +184,60 @@ class TextSubject(Subject):
         return replace(read, version=version)
 
 
+def _prompts(calls: Sequence[Call]) -> list[Prompt]:
+    return [call.prompt for call in calls if call.prompt is not None]
+
+
 @lru_cache(maxsize=256)
-def _version(*said: str | None) -> str | None:
-    return " ".join(one_line(part) for part in said if part) or None
+def _version(*names: str | None) -> str | None:
+    """The version of a model in one line, of the names that an endpoint reports; None if it reports none."""
+    reported = [one_line(name) for name in names if name]
+    return " ".join(reported) or None
 
 
 _OF_ONE_CALL = ("repeat", "replicate", "schema", "seed")
 """What differs between the calls of one question; in canonical JSON it stands behind the rest."""
 
 
-def _key_of(question: Question, content: Mapping[str, Any]) -> str:
-    begun = question.begun.get("key")
-    if begun is None:
+def _question_key(question: Question, content: Mapping[str, Any]) -> str:
+    """`key_of` of the content, where what all calls of a question share is hashed once.
+
+    The digest of the shared beginning is kept with the question, without the closing brace; each
+    call copies it and adds its own fields.
+    """
+    shared_digest = question.begun.get("key")
+    if shared_digest is None:
         shared = {name: value for name, value in content.items() if name not in _OF_ONE_CALL}
-        begun = hashlib.sha256(canonical(shared)[:-1].encode())
-        question.begun["key"] = begun
-    key = begun.copy()
-    key.update(f",{canonical({name: content[name] for name in _OF_ONE_CALL})[1:]}".encode())
-    return key.hexdigest()
+        shared_text = canonical(shared)
+        shared_digest = hashlib.sha256(shared_text[:-1].encode())
+        question.begun["key"] = shared_digest
+    rest_text = canonical({name: content[name] for name in _OF_ONE_CALL})
+    digest = shared_digest.copy()
+    digest.update(f",{rest_text[1:]}".encode())
+    return digest.hexdigest()
 
 
 def _timed(arrivals: Iterator[list[tuple[int, Answer]]]) -> Iterator[list[tuple[int, Answer]]]:
+    """Give each answer the seconds that it took: as the model says, else a share of those of its batch."""
     began = time.perf_counter()
     for arrived in arrivals:
         share = (time.perf_counter() - began) / max(1, len(arrived))
         for _, answer in arrived:
-            if "text" in answer:
-                said = answer.get("seconds")
-                if not (isinstance(said, int | float) and 0 <= said < math.inf):
-                    said = share
-                answer["seconds"] = round(said, 6)
+            if "text" not in answer:
+                continue
+            seconds = answer.get("seconds")
+            if not _is_duration(seconds):
+                seconds = share
+            answer["seconds"] = round(seconds, 6)
         yield arrived
         began = time.perf_counter()
 
 
-def _plain(_: int, completion: Completion | None) -> Answer:
-    return LOST if completion is None else plain_completion(completion)
+def _is_duration(seconds: object) -> TypeGuard[float]:
+    return isinstance(seconds, int | float) and 0 <= seconds < math.inf
+
+
+def _plain_or_lost(_: int, completion: Completion | None) -> Answer:
+    if completion is None:
+        return LOST
+    return plain_completion(completion)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_recsys_mt.requests import Prompt
 
@@ -26,34 +26,67 @@ PER_IMAGE = 765
 """
 
 
+class Most(NamedTuple):
+    """The most tokens that a call may take.
+
+    Attributes:
+        prompt: Tokens of its prompt; 0 without one.
+        output: The most tokens of its answer.
+        is_bound: Whether the model sets the limit of its answers, so that the numbers are an upper bound.
+    """
+
+    prompt: int
+    output: int
+    is_bound: bool
+
+
 def estimated(prompt: Prompt) -> int:
     """The tokens of `prompt`, estimated from its characters and images."""
-    return sum(
-        PER_MESSAGE + _of_text(message.content) + PER_IMAGE * len(message.images)
-        for message in prompt.messages
-    )
+    total = 0
+    for message in prompt.messages:
+        total += PER_MESSAGE
+        total += _of_text(message.content)
+        total += PER_IMAGE * len(message.images)
+    return total
 
 
 def _of_text(text: str) -> int:
-    plain = len(text.encode("ascii", "ignore"))
-    return math.ceil(plain / CHARACTERS) + len(text.encode("utf-8", "surrogatepass")) - plain
+    """The tokens of `text`, estimated from its characters; see `CHARACTERS`."""
+    ascii_characters = len(text.encode("ascii", "ignore"))
+    other_bytes = len(text.encode("utf-8", "surrogatepass")) - ascii_characters
+    return math.ceil(ascii_characters / CHARACTERS) + other_bytes
 
 
 def is_thrifty(call: Call, answer: Answer) -> bool:
     """Whether a usage has less than a hundredth of its prompt's tokens, as no tokenizer has, or none for its text."""
-    said, written, *_ = answer.get("usage") or [0, 0]
-    if call.prompt is None or not (said or written):
+    prompt_tokens, completion_tokens, _ = _reported(answer)
+    if call.prompt is None:
         return False
-    return said < estimated(call.prompt) / 100 or bool(answer.get("text") and not written)
+    if not prompt_tokens and not completion_tokens:
+        return False
+    if prompt_tokens < estimated(call.prompt) / 100:
+        return True
+    return bool(answer.get("text")) and not completion_tokens
 
 
 def filled(subject: Subject, call: Call, answer: Answer) -> list[int] | None:
-    """The usage of such an answer as planned, which is not reported, or as reported where that is more."""
-    said, written, *parts = answer.get("usage") or [0, 0]
-    prompt, most_written, _ = most(subject, call, answer)
-    if said <= prompt and written <= most_written:
+    """The usage of a thrifty answer, see `is_thrifty`, with at least the tokens that were planned.
+
+    Returns:
+        The larger of the planned and the reported tokens; None if nothing more than planned was
+        reported: such a usage counts as unknown, and so as planned.
+    """
+    prompt_tokens, completion_tokens, parts = _reported(answer)
+    planned = most(subject, call, answer)
+    if prompt_tokens <= planned.prompt and completion_tokens <= planned.output:
         return None
-    return [max(said, prompt), max(written, most_written), *parts]
+    return [max(prompt_tokens, planned.prompt), max(completion_tokens, planned.output), *parts]
+
+
+def _reported(answer: Answer) -> tuple[int, int, list[int]]:
+    """The reported tokens of the prompt, of the answer, and of their parts if there are any."""
+    prompt_tokens, completion_tokens, *parts = answer.get("usage") or [0, 0]
+    return prompt_tokens, completion_tokens, parts
 
 
 def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
@@ -64,7 +97,9 @@ def prompt_tokens(subject: Subject, call: Call) -> tuple[int, bool]:
     if call.prompt is None:
         return 0, True
     counted = subject.prompt_tokens(call)
-    return (estimated(call.prompt), False) if counted is None else (counted, True)
+    if counted is None:
+        return estimated(call.prompt), False
+    return counted, True
 
 
 def most_output(call: Call) -> int | None:
@@ -72,17 +107,23 @@ def most_output(call: Call) -> int | None:
     if call.prompt is None:
         return 0
     sampling = call.content["model"].get("sampling")
-    limit = sampling.get("max_tokens") if isinstance(sampling, dict) else None
+    if not isinstance(sampling, dict):
+        return None
+    limit = sampling.get("max_tokens")
     return limit if isinstance(limit, int) else None
 
 
-def most(subject: Subject, call: Call, answer: Answer | None = None) -> tuple[int, int, bool]:
-    """The tokens of a call's prompt, the most of its answer, and whether the model sets that limit.
+def most(subject: Subject, call: Call, answer: Answer | None = None) -> Most:
+    """The most tokens of a call: those of its prompt, and the limit of its answer.
 
     The answer, if it is there, may exceed the limit. Without a prompt, the tokens are unknown.
     """
     prompt, _ = prompt_tokens(subject, call)
-    limit, text = most_output(call), (answer or {}).get("text")
+    limit = most_output(call)
+    text = None if answer is None else answer.get("text")
     written = _of_text(text) if call.prompt and isinstance(text, str) else 0
-    known = call.prompt is not None and limit is not None
-    return prompt, max(limit or 0, written), known
+    return Most(
+        prompt,
+        output=max(limit or 0, written),
+        is_bound=call.prompt is not None and limit is not None,
+    )

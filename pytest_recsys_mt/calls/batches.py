@@ -1,0 +1,143 @@
+"""Sends calls in batches, as far as the limits of the run allow."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pytest_recsys_mt.calls.answer import LOST, Answer
+from pytest_recsys_mt.calls.arrivals import Answered, Arrivals
+from pytest_recsys_mt.calls.bill import Bill
+from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.progress import Progress
+from pytest_recsys_mt.calls.stopping import Stopping
+from pytest_recsys_mt.calls.subject import Subject
+
+Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
+"""How calls are sent: yields positions in the calls and their answers, as they arrive."""
+
+Then = Callable[[Sequence[str]], Sequence[Call]]
+"""Takes the keys of the calls that were just answered; returns the calls that follow from their answers."""
+
+
+def ask_here(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
+    """The subject asks its recommender in this process."""
+    return subject.ask(calls)
+
+
+class Batches:
+    """Sends calls in batches and stores their answers as they arrive.
+
+    Args:
+        arrivals: Stores the answers.
+        ask: How calls are sent; None if the subject asks its recommender in this process.
+        bill: How many calls the limits allow at once.
+        stopping: Why no more calls are sent.
+        progress: Shows how far the calls are.
+        is_limited: Whether the run has limits, which are checked before each batch.
+    """
+
+    def __init__(
+        self,
+        arrivals: Arrivals,
+        ask: Ask | None,
+        *,
+        bill: Bill,
+        stopping: Stopping,
+        progress: Progress,
+        is_limited: bool,
+    ) -> None:
+        self._arrivals = arrivals
+        self._ask: Ask = ask or ask_here
+        self._is_here = ask is None
+        self._bill = bill
+        self._stopping = stopping
+        self._progress = progress
+        self._is_limited = is_limited
+
+    def send(
+        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None = None
+    ) -> str:
+        """Send calls, and those that follow (appended to `calls`), until a limit is reached; returns it."""
+        if not calls:
+            return ""
+        with self._progress.batch(subject.name, len(calls)):
+            unpriced = self._bill.unpriced(subject, calls)
+            if unpriced:
+                return unpriced
+            waiting = calls.copy()
+            while waiting and not self._stopping.reason(subject):
+                room = self._bill.room(subject, waiting)
+                batch = waiting[:room]
+                waiting = waiting[room:]
+                self._bill.reserve(subject, batch)
+                further = self._send_batch(subject, batch, ask, then)
+                joined = batch[room:]
+                calls += joined
+                calls += further
+                waiting += further
+            return self._stopping.final(subject)
+
+    def _send_batch(
+        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
+    ) -> list[Call]:
+        """Send one batch; calls that join it are appended to `calls`, others that follow are returned."""
+        send = ask or self._ask
+        arrivals = send(subject, tuple(calls))
+        further: list[Call] = []
+        winds_down = False
+        try:
+            for arrived in arrivals:
+                answered = [(calls[position], answer) for position, answer in arrived]
+                self._arrivals.store(subject, answered)
+                if self._stopping.reason(subject) and not winds_down:
+                    # Calls in flight are paid for, so wait for them if the subject can.
+                    winds_down = self._is_here and subject.wind_down()
+                    if not winds_down:
+                        return further
+                if then is not None and not winds_down:
+                    further += self._follow(subject, calls, answered, ask, then)
+        finally:
+            if ask is None and self._is_here:
+                self._note_in_flight(subject, calls)
+            close = getattr(arrivals, "close", None)  # cancels the calls in flight
+            if close is not None:
+                close()
+        if not winds_down:
+            self._fail_unanswered(subject, calls)
+        return further
+
+    def _follow(
+        self,
+        subject: Subject,
+        calls: list[Call],
+        answered: Sequence[Answered],
+        ask: Ask | None,
+        then: Then,
+    ) -> Sequence[Call]:
+        """Begin the calls that follow from answers: send them with `calls`, or return them for a later batch."""
+        following = then(self._arrivals.keys_to_follow(answered))
+        self._arrivals.expect(subject, following)
+        if following and self._joins(subject, following, ask):
+            calls += following
+            return ()
+        return following
+
+    def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
+        """Send calls within the batch in flight, if no limit must be checked before; returns whether they were."""
+        is_plain_batch = not self._is_limited and ask is None and self._is_here
+        if not is_plain_batch or not subject.also(calls):
+            return False
+        self._progress.more(len(calls))
+        return True
+
+    def _fail_unanswered(self, subject: Subject, calls: Sequence[Call]) -> None:
+        for call in calls:
+            if not self._arrivals.has_answer(call):
+                no_answer: Answer = {"error": f"{subject.name} gave no answer"}
+                self._arrivals.store(subject, [(call, no_answer)])
+
+    def _note_in_flight(self, subject: Subject, calls: Sequence[Call]) -> None:
+        """Count calls without an answer that may have been paid for."""
+        for position in subject.in_flight():
+            call = calls[position]
+            if not self._arrivals.has_answer(call):
+                self._bill.note(subject, call, LOST, "failed")
+                self._bill.spend(subject, call, LOST)

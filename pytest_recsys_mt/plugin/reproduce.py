@@ -75,7 +75,7 @@ def command(item: pytest.Item, settings: Settings, replayable: bool, shrink: int
         if not is_set_otherwise and not is_replaced:
             words += _option_words(option, value)
     if settings.baseline is not None:
-        # A comparison with a baseline asks as many users as a kept baseline does.
+        # The verdicts of a run with a baseline ask all users at once; so must those of this command.
         words.append("--recsys-keep=baseline")
     if shrink:
         words.append(f"--recsys-shrink={shrink}")

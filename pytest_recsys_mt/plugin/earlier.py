@@ -1,13 +1,14 @@
-"""What tests came to when they last ran: what was not settled comes first, and the end of a run says what changed."""
+"""The kept runs as a new run uses them: tests that were not settled run first, and their smallest examples are asked
+again.
+
+`pytest_recsys_mt.plugin.since` makes the lines on what changed, which the end of a run prints.
+"""
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,41 +16,45 @@ import pytest
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Row
-from pytest_recsys_mt.gate.nodeids import name_of_row
-from pytest_recsys_mt.gate.states import UNSETTLED, grouped, state_of, state_of_test
+from pytest_recsys_mt.gate.states import UNSETTLED
 from pytest_recsys_mt.gate.store import Store, Was
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
+from pytest_recsys_mt.plugin.since import since
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
-from pytest_recsys_mt.report.evidence import example_of
-from pytest_recsys_mt.safety.sanitize import Safe, one_line
+from pytest_recsys_mt.safety.sanitize import Safe
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.run import Run
 
 KEY = "recsys_mt_unsettled"
-MOST = 8
-"""Tests, and lines of a changed example, that are told; of more only their number."""
 SORTED = ("failedfirst", "newfirst", "stepwise")
 """Options by which users order their tests."""
 
 
 class Earlier:
-    """The kept runs, as the process that keeps this run reads them when its tests are known."""
+    """The kept runs, as the process that keeps this run reads them when its tests are known.
+
+    Args:
+        config: The configuration of this pytest run.
+
+    Attributes:
+        replayed: By a test's id, how its smallest example of an earlier run is answered now.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._records: dict[int, Sequence[Row]] = {}
+        self._records: dict[int, Sequence[Row]] = {}  # by the number of a kept run
         self.replayed: dict[str, str] = {}
 
     @cached_property
     def known(self) -> Mapping[str, Was]:
-        """What each test came to, by its id; on a worker only where that was not settled."""
+        """The earlier state of each test, by its id; on a worker only of tests that were not settled."""
         sent = getattr(self._config, "workerinput", {}).get(KEY)
         if sent is not None:
             return {nodeid: Was(*was) for nodeid, was in sent}
-        with suppress(OSError, PolicyError):  # a store that cannot be read tells nothing
+        with suppress(OSError, PolicyError):  # a run needs no kept runs, so it ignores damaged ones
             return self._store.states(self._config.stash[SETTINGS].data_named)
         return {}
 
@@ -63,66 +68,105 @@ class Earlier:
         if was is None or was.state not in UNSETTLED:
             return ()
         if was.run not in self._records:
-            with suppress(PolicyError):  # it was removed meanwhile, or is damaged
+            with suppress(PolicyError):  # the record was removed meanwhile, or is damaged
                 self._records[was.run] = record_in(self._store.run(was.run).record)["results"]
-        return [row for row in self._records.get(was.run, ()) if row["nodeid"] == nodeid]
+        rows_of_run = self._records.get(was.run, ())
+        return [row for row in rows_of_run if row["nodeid"] == nodeid]
 
     def replay(self, item: pytest.Function, recsys: Recsys, run: Run) -> None:
-        """Before a recommender is asked anything else, ask it the smallest examples that its tests found when they last
-        ran; on a worker, which does not know what it will run, that of `item` alone.
+        """Ask a recommender the smallest examples that its tests found when they last ran.
+
+        This happens once for each recommender, before it is asked anything else. A worker does not know which tests it
+        will run, so it asks the example of `item` alone, for each test.
+
+        Args:
+            item: The test that is about to run.
+            recsys: The recommender under test.
+            run: The run.
         """
-        on_worker, model = hasattr(item.config, "workerinput"), recommender_of(item)
-        none = run.settings.mode == "replay" or run.settings.shrink == 0
-        if none or not run.begins((KEY, item if on_worker else model)):
+        if run.settings.mode == "replay" or run.settings.shrink == 0:
             return
-        from pytest_recsys_mt.engine.counterexample import answered_as_before
+        on_worker = hasattr(item.config, "workerinput")
+        model = recommender_of(item)
+        once_for = item if on_worker else model
+        if not run.begins((KEY, once_for)):
+            return
         from pytest_recsys_mt.plugin.ahead import is_skipped
 
-        for other in [item] if on_worker else item.session.items:
-            relation = relation_of(other)
-            if relation is None or recommender_of(other) != model or is_skipped(other):
-                continue
-            own = recsys.like(design_of(other, run.settings.design), lambda verdict: verdict)
-            found = [shrunk for row in self.rows(other.nodeid) if (shrunk := row["shrunk"])]
-            for shrunk in [] if own.design.refits or own.lacks(relation) else found[:1]:
-                as_before = answered_as_before(own.run(), own.run(relation), shrunk)
-                if as_before is not None:
-                    was = self.known[other.nodeid].run
-                    how = f"{'as' if as_before else 'otherwise than'} in run {was}"
-                    self.replayed[other.nodeid] = f"its smallest example is answered {how}"
+        candidates: Sequence[pytest.Item] = [item] if on_worker else item.session.items
+        for candidate in candidates:
+            is_relational = relation_of(candidate) is not None
+            if is_relational and recommender_of(candidate) == model and not is_skipped(candidate):
+                self._replay_example(candidate, recsys, run)
+
+    def _replay_example(self, item: pytest.Item, recsys: Recsys, run: Run) -> None:
+        from pytest_recsys_mt.engine.counterexample import answered_as_before
+
+        relation = relation_of(item)
+        # Its verdicts go nowhere: they belong to no test that runs now.
+        recsys_of_item = recsys.like(
+            design_of(item, run.settings.design), report=lambda verdict: verdict
+        )
+        examples = [row["shrunk"] for row in self.rows(item.nodeid) if row["shrunk"]]
+        if recsys_of_item.design.refits or recsys_of_item.lacks(relation) or not examples:
+            return
+        as_before = answered_as_before(
+            recsys_of_item.run(), recsys_of_item.run(relation), examples[0]
+        )
+        if as_before is None:
+            return
+        how = "as" if as_before else "otherwise than"
+        run_number = self.known[item.nodeid].run
+        self.replayed[item.nodeid] = f"its smallest example is answered {how} in run {run_number}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Give each worker what decides the order, which must be the same on all of them."""
-        found = [(name, tuple(was)) for name, was in self.known.items() if was.state in UNSETTLED]
-        node.workerinput[KEY] = found
+        """Send each worker the states that decide the order, which must be the same on all of them."""
+        unsettled = [
+            (nodeid, tuple(was)) for nodeid, was in self.known.items() if was.state in UNSETTLED
+        ]
+        node.workerinput[KEY] = unsettled
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put what was not settled first: of each recommender, and module by module, so that fixtures are made once."""
-        if not any(map(asks, items)):
+        """Put the tests that were not settled first, within each recommender.
+
+        Tests of one module stay together, so that its fixtures are set up once.
+        """
+        if not any(asks(item) for item in items):
             return
         ranks = {item: self._rank(item) for item in items}  # read before this run is kept
-        by_user = any(self._config.getoption(name, False) for name in SORTED)
-        if by_user or min(ranks.values()) == len(UNSETTLED):
+        sorted_by_user = any(self._config.getoption(name, False) for name in SORTED)
+        all_settled = min(ranks.values()) == len(UNSETTLED)
+        if sorted_by_user or all_settled:
             return
-        models, modules = _first(items, _model), _first(items, lambda item: item.path)
-        urgent = dict[Any, int]()
+        model_places = _first_places(items, _model)
+        module_places = _first_places(items, lambda item: item.path)
+        module_ranks: dict[Any, int] = {}
         for item, rank in ranks.items():
-            urgent[item.path] = min(rank, urgent.get(item.path, rank))
-        items.sort(
-            key=lambda it: (models[_model(it)], urgent[it.path], modules[it.path], ranks[it])
-        )
+            module_ranks[item.path] = min(rank, module_ranks.get(item.path, rank))
+
+        def order(item: pytest.Item) -> tuple[int, int, int, int]:
+            return (
+                model_places[_model(item)],
+                module_ranks[item.path],
+                module_places[item.path],
+                ranks[item],
+            )
+
+        items.sort(key=order)
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        """Say what was fixed, what still fails and what fails now, since the tests last ran."""
+        """Print what was fixed, what still fails and what fails now, since the tests last ran."""
         record = config.stash.get(RECORD, None)
-        if record is not None and self.known:
-            for line in since(self, record.rows, record.data_digest):
-                Safe(terminalreporter).write_line(line)
+        if record is None or not self.known:
+            return
+        for line in since(self, record.rows, record.data_digest):
+            Safe(terminalreporter).write_line(line)
 
     def _rank(self, item: pytest.Item) -> int:
+        """The place of a test's earlier state among those that are not settled; settled tests come last."""
         was = self.known.get(item.nodeid)
         if was is None or was.state not in UNSETTLED:
             return len(UNSETTLED)
@@ -133,66 +177,11 @@ def _model(item: pytest.Item) -> str:
     return str(parameters_of(item).get("recsys_model", ""))
 
 
-def _first(items: Sequence[pytest.Item], of: Callable[[pytest.Item], Any]) -> dict[Any, int]:
+def _first_places(
+    items: Sequence[pytest.Item], group_of: Callable[[pytest.Item], Any]
+) -> dict[Any, int]:
+    """The place of the first item of each group."""
     places: dict[Any, int] = {}
     for place, item in enumerate(items):
-        places.setdefault(of(item), place)
+        places.setdefault(group_of(item), place)
     return places
-
-
-def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
-    """What became of tests since they last ran, in lines; none if all is settled, and was. `digest` is of the data."""
-    tests = grouped(rows, lambda row: row["nodeid"])
-    alike = Counter((own[0]["model"], name_of_row(own[0])) for own in tests.values())
-    told: dict[str, list[tuple[str, Sequence[str]]]] = {
-        word: [] for word in ("FIXED", "SETTLED", "STILL", "NEW")
-    }
-    for nodeid, own in tests.items():
-        was, now = earlier.known.get(nodeid), state_of_test(own)
-        if was is None or now == "not-applicable" or {now, was.state}.isdisjoint(UNSETTLED):
-            continue
-        row = next(row for row in own if state_of(row) == now)
-        name, model = name_of_row(row), row["model"]
-        where = f" ({nodeid})" if alike[model, name] > 1 else ""
-        text = f"{name} of {model}{where}: {was.state} in run {was.run}, {now} now"
-        if digest and was.digest not in ("", digest):
-            text += "; the data are others now"
-        if now not in UNSETTLED:
-            told["SETTLED" if was.state == "inconclusive" else "FIXED"].append((text, ()))
-        elif was.state not in UNSETTLED:
-            told["NEW"].append((text, ()))
-        else:
-            changed: Sequence[str] = ()
-            with suppress(KeyError, TypeError, ValueError, AttributeError):  # of a damaged record
-                changed = _changed(earlier.rows(nodeid), row)
-            if not changed and nodeid in earlier.replayed:
-                changed = [earlier.replayed[nodeid]]
-            told["STILL"].append((text, changed))
-    for nodeid in sorted(earlier.replayed.keys() - tests.keys()):
-        was = earlier.known[nodeid]
-        text = f"{nodeid}: {was.state} in run {was.run}, not judged now"
-        told["STILL"].append((text, [earlier.replayed[nodeid]]))
-    for word, found in told.items():
-        for text, changed in found[:MOST]:
-            line = f"{word:5} {one_line(text)}"
-            yield from wrap(
-                line, 79, subsequent_indent="      ", break_long_words=False, break_on_hyphens=False
-            )
-            yield from (f"      {line}" for line in changed)
-        if len(found) > MOST:
-            yield f"{word:5} {len(found) - MOST} more"
-
-
-def _changed(before: Sequence[Row], row: Row) -> list[str]:
-    for old in before:
-        shown, now = example_of(old), example_of(row)
-        if _about(old) == _about(row) and shown and now:
-            lines = list(difflib.unified_diff(shown, now, n=0, lineterm=""))[2:]
-            found = [line for line in lines if line[0] in "-+"]
-            more = [f"… {len(found) - MOST} more"] * (len(found) > MOST)
-            return [*found[:MOST], *more] or ["the same example shows it"]
-    return []
-
-
-def _about(row: Row) -> tuple[str, str, bool]:
-    return row["oracle"], row["relation"], row["shrunk"] is not None

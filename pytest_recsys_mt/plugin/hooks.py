@@ -4,13 +4,15 @@ Every pytest run of an environment imports this module, so it imports nothing he
 what it needs when the first recommender test comes.
 """
 
+from __future__ import annotations
+
 import os
 import textwrap
 import time
 from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -36,6 +38,9 @@ from pytest_recsys_mt.plugin.running import (  # noqa: F401 - pytest takes its h
 )
 from pytest_recsys_mt.safety.files import RUNS
 from pytest_recsys_mt.safety.sanitize import Safe
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.run import Run
 
 pytest_plugins = ("pytest_recsys_mt.plugin.fixtures", "pytest_recsys_mt.plugin.naming")
 
@@ -70,8 +75,8 @@ def pytest_load_initial_conftests(
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
     """Turn workers off for listing and planning, which need the collection in this process."""
-    stops = config.getoption("recsys_list") or config.getoption("recsys_plan")
-    if stops and config.pluginmanager.hasplugin("xdist"):
+    runs_no_test = config.getoption("recsys_list") or config.getoption("recsys_plan")
+    if runs_no_test and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = None
         config.option.dist = "no"
         config.option.tx = []
@@ -99,23 +104,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[state.PROBLEMS] = []
     config.stash[state.RUN_NAMES] = set()
     config.stash[state.AGAIN] = []
-    from pytest_recsys_mt.calls.progress import Progress
-    from pytest_recsys_mt.plugin.showing import Showing
-
-    config.stash[state.PROGRESS] = Progress()
-    config.stash[state.SHOWING] = Showing(config, config.stash[state.PROGRESS])
-    config.pluginmanager.register(config.stash[state.SHOWING], "recsys_mt_showing")
+    _register_showing(config)
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     from pytest_recsys_mt.plugin.preflight import preflight
 
     config.stash[state.BASELINE] = preflight(config, settings)
     config.stash[state.UNENDED] = settings.json is not None and never_ended(settings.json)
+    has_kept_runs = os.path.isdir(config.rootpath / RUNS)
     if settings.plan:
         from pytest_recsys_mt.plugin.planning import Planning
 
         config.pluginmanager.register(Planning(state.run_of(config)), "recsys_mt_planning")
-    elif settings.keep != "no" and not settings.fault and os.path.isdir(config.rootpath / RUNS):
+    elif settings.keep != "no" and not settings.fault and has_kept_runs:
         from pytest_recsys_mt.plugin.earlier import Earlier
 
         config.pluginmanager.register(Earlier(config), state.EARLIER)
@@ -123,15 +124,28 @@ def pytest_configure(config: pytest.Config) -> None:
     if settings.json or settings.html or config.getoption("xmlpath", None):
         from pytest_recsys_mt.plugin.interruptions import Interruptions
 
-        config.stash[state.INTERRUPTIONS] = Interruptions(worker=on_worker)
-        config.stash[state.INTERRUPTIONS].take()
+        interruptions = Interruptions(worker=on_worker)
+        config.stash[state.INTERRUPTIONS] = interruptions
+        interruptions.take()
     if not on_worker:
-        config.stash[state.REPORTED] = Reported()
-        config.pluginmanager.register(config.stash[state.REPORTED], "recsys_mt_reported")
+        reported = Reported()
+        config.stash[state.REPORTED] = reported
+        config.pluginmanager.register(reported, "recsys_mt_reported")
+
+
+def _register_showing(config: pytest.Config) -> None:
+    from pytest_recsys_mt.calls.progress import Progress
+    from pytest_recsys_mt.plugin.showing import Showing
+
+    progress = Progress()
+    showing = Showing(config, progress)
+    config.stash[state.PROGRESS] = progress
+    config.stash[state.SHOWING] = showing
+    config.pluginmanager.register(showing, "recsys_mt_showing")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Release the signals, and say what was said before the run."""
+    """Restore the signal handlers and the texts of prompts from before the run."""
     if state.SETTINGS in config.stash:
         prompt_texts.leave()
     if state.INTERRUPTIONS in config.stash:
@@ -155,26 +169,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """End the run if the tests are faulty; leave out tests above the wanted effort."""
     problems = config.stash[state.PROBLEMS]
     settings = config.stash[state.SETTINGS]
-    left = (
-        []
-        if settings.list
-        else collection.left_out(items, settings.effort, collection.named_files(config))
-    )
-    if left:
-        config.hook.pytest_deselected(items=left)
-        config.stash[state.LEFT_OUT] = len(left)
-        if hasattr(config, "workerinput"):
-            config.workeroutput[state.LEFT_OUT_KEY] = len(left)  # type: ignore[attr-defined]
+    if not settings.list:
+        _leave_out(config, items)
     problems += misspelt.wrong_marks(config, items)
     if settings.models_given:
         problems += collection.named_twice(items)
     if settings.policy is not None:
         collection.expect_known(items, settings.policy)
     if problems:
-        _refuse(config, items, "recsys-mt: " + "\n".join(dict.fromkeys(problems)))
+        distinct_problems = dict.fromkeys(problems)
+        _refuse(config, items, "recsys-mt: " + "\n".join(distinct_problems))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests above the wanted effort, and report how many there are."""
+    effort = config.stash[state.SETTINGS].effort
+    left_out = collection.left_out(items, effort, collection.named_files(config))
+    if not left_out:
+        return
+    config.hook.pytest_deselected(items=left_out)
+    config.stash[state.LEFT_OUT] = len(left_out)
+    if hasattr(config, "workerinput"):
+        config.workeroutput[state.LEFT_OUT_KEY] = len(left_out)  # type: ignore[attr-defined]
 
 
 def _refuse(config: pytest.Config, items: list[pytest.Item], problem: str) -> None:
+    """End the run with a usage error."""
     if not hasattr(config, "workerinput"):
         raise pytest.UsageError(problem)
     # A UsageError on a worker would reach the user as an internal error of xdist.
@@ -189,16 +209,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     The order matters, as making a recommender may end the process.
     """
     config = session.config
-    stops = config.stash[state.SETTINGS].list or state.runs_nothing(config) or session.testsfailed
-    asking = sum(map(collection.asks, session.items))
-    if asking and not stops:  # before anything makes the run, which takes the settings as they are
-        config.stash[state.SETTINGS] = replace(config.stash[state.SETTINGS], family=asking)
+    settings = config.stash[state.SETTINGS]
+    runs_no_test = settings.list or state.runs_nothing(config) or session.testsfailed
+    asking_tests = sum(collection.asks(item) for item in session.items)
+    if asking_tests and not runs_no_test:
+        # Before anything makes the run, which takes the settings as they are then.
+        config.stash[state.SETTINGS] = replace(settings, family=asking_tests)
     say_collected(session, lambda: pytest_report_collectionfinish(config, session.items))
-    if asking:
+    if asking_tests:
         from pytest_recsys_mt.plugin.logs import log_without_keys
 
         log_without_keys(config)
-    if stops or not asking:
+    if runs_no_test or not asking_tests:
         return
     from pytest_recsys_mt.plugin.preflight import check_used
 
@@ -212,20 +234,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:
-    """Say before the first call what so few users cannot show."""
+    """Note before the first call which limits the sampled users are too few to show."""
     settings = config.stash[state.SETTINGS]
-    if (
-        settings.list
-        or config.option.collectonly
-        or not any(collection.asks(i) and state.is_shipped(i) for i in items)
-    ):
+    if settings.list or config.option.collectonly:
         return None
-    users, least = state.run_of(config).shows
-    if least <= state.SMALLEST:
+    if not any(collection.asks(item) and state.is_shipped(item) for item in items):
+        return None
+    users, smallest_shown = state.run_of(config).shows
+    if smallest_shown <= state.SMALLEST:
         return None
     return (
-        f"{users} users are too few for some limits below {least:.2f}: such tests of the suites are left out, unless they "
-        f"are violated"
+        f"{users} users are too few for some limits below {smallest_shown:.2f}: such tests of the suites are left out, "
+        f"unless they are violated"
     )
 
 
@@ -238,9 +258,10 @@ def pytest_testnodedown(node: Any, error: object) -> None:
         node.config.stash[state.AGAIN].append(output.pop(state.AGAIN_KEY))
     if state.LEFT_OUT_KEY in output:
         node.config.stash[state.LEFT_OUT] = output[state.LEFT_OUT_KEY]
-    text = output.get(state.PROBLEMS_KEY)
-    if text is not None and not node.config.stash[state.PROBLEMS]:
-        node.config.stash[state.PROBLEMS].append(text)
+    problem = output.get(state.PROBLEMS_KEY)
+    # All workers collect the same tests and so find the same problems: those of one are enough.
+    if problem is not None and not node.config.stash[state.PROBLEMS]:
+        node.config.stash[state.PROBLEMS].append(problem)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -258,23 +279,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
     """Write the record, and add the facts to the JUnit file, when all results are in."""
     config = session.config
-    run, reported = config.stash.get(state.RUN, None), config.stash.get(state.REPORTED, None)
+    run = config.stash.get(state.RUN, None)
+    reported = config.stash.get(state.REPORTED, None)
     failure: OSError | None = None
     try:
-        if run is not None:
-            from pytest_recsys_mt.plugin.ahead import end_begun
-
-            end_begun(session)
-            report_end(session, run)
-        if state.INTERRUPTIONS in config.stash:  # a Ctrl-C from here on would lose the JUnit file
-            config.stash[state.INTERRUPTIONS].finish()
-        interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        if interrupted and reported is not None and state.INTERRUPTIONS in config.stash:
-            from pytest_recsys_mt.engine.drift import unheard
-            from pytest_recsys_mt.plugin.interruptions import end_workers
-
-            if killed := end_workers(reported.nodes):
-                config.stash[state.AGAIN].append(unheard(killed))
+        _end_tests(session, run, reported)
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     try:
@@ -288,40 +297,73 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
             pytest_testnodedown(node, None)
     if run is not None:
         run.close()
-    if config.stash[state.RUN_NAMES] and not hasattr(config, "workerinput"):
-        from pytest_recsys_mt.calls.limits import account
-
-        for name in config.stash[state.RUN_NAMES]:
-            kept = account(config.stash[state.SETTINGS].cache, name)
-            with suppress(OSError):  # no open file may be left
-                for path in kept.parent.glob(f"{kept.stem}*"):
-                    path.unlink(missing_ok=True)
+    if not hasattr(config, "workerinput"):
+        _remove_accounts(config)
     if reported is not None:  # not a worker
         with config.stash[state.PROGRESS].doing("writing the reports"):
             conclude(session, reported)
-    told = state.RECORD in config.stash and config.stash[state.RECORD].unwritten
-    if failure is not None and not told:
+    record = config.stash.get(state.RECORD, None)
+    is_failure_reported = record is not None and record.unwritten
+    if failure is not None and not is_failure_reported:
         raise failure
+
+
+def _end_tests(session: pytest.Session, run: Run | None, reported: Reported | None) -> None:
+    """Report what this process found beyond its tests; if the run is interrupted, end the workers."""
+    config = session.config
+    if run is not None:
+        from pytest_recsys_mt.plugin.ahead import end_begun
+
+        end_begun(session)
+        report_end(session, run)
+    if state.INTERRUPTIONS not in config.stash:
+        return
+    config.stash[state.INTERRUPTIONS].finish()  # a Ctrl-C from here on would lose the JUnit file
+    if session.exitstatus == pytest.ExitCode.INTERRUPTED and reported is not None:
+        from pytest_recsys_mt.engine.drift import unheard
+        from pytest_recsys_mt.plugin.interruptions import end_workers
+
+        killed = end_workers(reported.nodes)
+        if killed:
+            config.stash[state.AGAIN].append(unheard(killed))
+
+
+def _remove_accounts(config: pytest.Config) -> None:
+    """Remove the files in which the processes of this run counted its calls and costs."""
+    if not config.stash[state.RUN_NAMES]:
+        return
+    from pytest_recsys_mt.calls.limits import account
+
+    for name in config.stash[state.RUN_NAMES]:
+        kept = account(config.stash[state.SETTINGS].cache, name)
+        with suppress(OSError):  # a process may have one open, which Windows then refuses to remove
+            for path in kept.parent.glob(f"{kept.stem}*"):
+                path.unlink(missing_ok=True)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was found, or the errors in the tests."""
-    terminalreporter = Safe(terminalreporter)
+    reporter = Safe(terminalreporter)
     for problem in config.stash[state.PROBLEMS]:
-        terminalreporter.write_line(f"ERROR: {problem}", red=True)
-    record = config.stash.get(state.RECORD, None)
-    if record is not None:
-        from pytest_recsys_mt.report.terminal import summarise
-
-        summarise(terminalreporter, record)
-        if config.stash[state.UNENDED]:
-            terminalreporter.write_line("the run before that was to write this record never ended")
-        if record.written:
-            said = f"wrote {', '.join(record.written)}"
-            for line in textwrap.wrap(said, 80, subsequent_indent="    ", break_long_words=False):
-                terminalreporter.write_line(line)
+        reporter.write_line(f"ERROR: {problem}", red=True)
+    if state.RECORD in config.stash:
+        _summarise_record(reporter, config)
     if state.LEFT_OUT in config.stash:
         from pytest_recsys_mt.report.terminal import left_out_of
 
-        for line in left_out_of(config.stash[state.SETTINGS].effort, config.stash[state.LEFT_OUT]):
-            terminalreporter.write_line(line)
+        effort = config.stash[state.SETTINGS].effort
+        for line in left_out_of(effort, config.stash[state.LEFT_OUT]):
+            reporter.write_line(line)
+
+
+def _summarise_record(reporter: Safe, config: pytest.Config) -> None:
+    from pytest_recsys_mt.report.terminal import summarise
+
+    record = config.stash[state.RECORD]
+    summarise(reporter, record)
+    if config.stash[state.UNENDED]:
+        reporter.write_line("the run before that was to write this record never ended")
+    if record.written:
+        written = f"wrote {', '.join(record.written)}"
+        for line in textwrap.wrap(written, 80, subsequent_indent="    ", break_long_words=False):
+            reporter.write_line(line)

@@ -1,6 +1,6 @@
 """What is known of a test before its setup: its recommender, its design, its questions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
@@ -13,24 +13,39 @@ from pytest_recsys_mt.metamorphic import MARK, changes_training
 
 
 def design_of(item: pytest.Item, design: Design) -> Design:
-    """How a test's requests are made: by options, its marks ``recsys_design`` (whose users are the most), its relation."""
-    users = design.users
-    for mark in reversed(list(item.iter_markers("recsys_design"))):
+    """How a test's requests are made.
+
+    Args:
+        item: The test. Its marks ``recsys_design`` change the design, the closest one last, and a relation that changes
+            training data makes it refit.
+        design: How the options say that requests are made. If they give a number of users, a mark may ask fewer users,
+            but not more.
+
+    Returns:
+        The design of this test.
+    """
+    users_of_options = design.users
+    from_closest = list(item.iter_markers("recsys_design"))
+    for mark in reversed(from_closest):
         design = replace(design, **mark.kwargs)
     if item.config.getoption("recsys_users", None) or item.config.getini("recsys_users"):
-        design = replace(design, users=min(users, design.users))
-    return replace(design, refits=True) if changes_training(relation_of(item)) else design
+        design = replace(design, users=min(users_of_options, design.users))
+    if changes_training(relation_of(item)):
+        design = replace(design, refits=True)
+    return design
 
 
 def parameters_of(item: pytest.Item) -> dict[str, Any]:
     """The values that a test is parametrized with, by name."""
-    return dict(getattr(getattr(item, "callspec", None), "params", {}))
+    callspec = getattr(item, "callspec", None)
+    return dict(getattr(callspec, "params", {}))
 
 
 def relation_of(item: pytest.Item) -> Any:
     """The transformation of a metamorphic test; None for another test."""
-    relational = item.get_closest_marker(MARK) is not None
-    return parameters_of(item).get("followup") if relational else None
+    if item.get_closest_marker(MARK) is None:
+        return None
+    return parameters_of(item).get("followup")
 
 
 def suite_of(item: pytest.Item) -> str:
@@ -45,12 +60,27 @@ def fixtures_of(item: pytest.Item) -> set[str]:
 
 def plain_parameters(item: pytest.Function) -> set[str]:
     """The parameters of a test that no fixture of the user makes something of."""
-    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    return {
-        name
-        for name in parameters_of(item)
-        if not known.get(name) or known[name][-1].func.__module__.startswith("_pytest.")
-    }
+    definitions = _fixture_definitions(item)
+    plain = set()
+    for name in parameters_of(item):
+        definition = _closest(definitions, name)
+        # pytest defines a fixture of its own for a parameter that no fixture takes.
+        if definition is None or definition.func.__module__.startswith("_pytest."):
+            plain.add(name)
+    return plain
+
+
+def _fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[Any]]:
+    """The definitions of each fixture that a test may use, by its name, the closest one last."""
+    info = getattr(item, "_fixtureinfo", None)  # pytest has no public access to a test's fixtures
+    definitions: Mapping[str, Sequence[Any]] = getattr(info, "name2fixturedefs", {})
+    return definitions
+
+
+def _closest(definitions: Mapping[str, Sequence[Any]], name: str) -> Any:
+    """The definition of a fixture that a test gets; None if nothing defines it."""
+    definitions_of_name = definitions.get(name)
+    return definitions_of_name[-1] if definitions_of_name else None
 
 
 OUR_FIXTURES = frozenset({"recsys", "recsys_model", "recommender", "request", "pytestconfig"})
@@ -64,22 +94,29 @@ def own_fixtures(item: pytest.Function) -> set[str]:
 
 def surroundings_of(item: pytest.Function) -> tuple[str, ...]:
     """What pytest sets up for a test: equal for tests with the same fixtures, which have the same parameters."""
-    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-    return tuple(
-        f"{known[name][-1].baseid if known.get(name) else ''}::{name}[{_told(item, name)}]"
-        for name in sorted(own_fixtures(item))
-    )
+    definitions = _fixture_definitions(item)
+    surroundings = []
+    for name in sorted(own_fixtures(item)):
+        definition = _closest(definitions, name)
+        place = "" if definition is None else definition.baseid
+        surroundings.append(f"{place}::{name}[{_parameter_text(item, name)}]")
+    return tuple(surroundings)
 
 
 def names_in(function: Callable[..., object]) -> set[str]:
     """The global names and attributes that the code of a function has."""
     code = getattr(function, "__code__", None)
-    return set() if code is None else _names(code)
+    return set() if code is None else _names_in_code(code)
 
 
-def _names(code: CodeType) -> set[str]:
-    inner = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return {part for name in code.co_names for part in name.split(".")}.union(*inner)
+def _names_in_code(code: CodeType) -> set[str]:
+    names: set[str] = set()
+    for dotted_name in code.co_names:
+        names.update(dotted_name.split("."))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):  # of an inner function or a comprehension
+            names |= _names_in_code(constant)
+    return names
 
 
 def asks_two_sides(item: pytest.Item) -> bool:
@@ -89,7 +126,8 @@ def asks_two_sides(item: pytest.Item) -> bool:
 
 def is_drawn(item: pytest.Item) -> bool:
     """Whether hypothesis draws the questions of a test."""
-    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+    function = getattr(item, "obj", None)
+    return bool(getattr(function, "is_hypothesis_test", False))
 
 
 @dataclass(frozen=True)
@@ -109,49 +147,70 @@ class Given:
     def place(self, fingerprint: object) -> str:
         """What distinguishes a recommender from others of its name.
 
-        Recommenders with one fingerprint are the same, wherever they are given.
+        Args:
+            fingerprint: The fingerprint of the recommender; None if it has none. Recommenders with one fingerprint are
+                the same, wherever they are given.
         """
-        during = f" during {self.during}" if fingerprint is None and self.during else ""
-        return f"{self.where}[{','.join(self.parameters)}]{during}"
+        place = f"{self.where}[{','.join(self.parameters)}]"
+        if fingerprint is None and self.during:
+            return f"{place} during {self.during}"
+        return place
 
 
 def recommender_of(item: pytest.Item) -> Given | None:
     """The source of a test's recommender, known before any fixture is set up; None without one."""
-    info = getattr(item, "_fixtureinfo", None)  # pytest has no public access to a test's fixtures
-    known = getattr(info, "name2fixturedefs", {})
-    if not known.get("recommender"):
+    definitions = _fixture_definitions(item)
+    fixture = _closest(definitions, "recommender")
+    if fixture is None:
         return None
-    wanted, names = ["recommender"], set[str]()
-    while wanted:
-        name = wanted.pop()
-        if name not in names and known.get(name):
-            names.add(name)
-            wanted += known[name][-1].argnames
-    told = tuple(_told(item, name) for name in sorted(names & parameters_of(item).keys()))
-    fixture = known["recommender"][-1]
+    fixtures = _needed_by("recommender", definitions)
+    parametrized = sorted(fixtures & parameters_of(item).keys())
+    parameters = tuple(_parameter_text(item, name) for name in parametrized)
     function = fixture.func
     where = f"{fixture.baseid}::{function.__module__}.{function.__qualname__}"
-    return Given(where, told, _during(item, fixture.scope))
+    return Given(where, parameters, _during(item, fixture.scope))
 
 
-def _told(item: pytest.Item, name: str) -> str:
-    """The value of a parameter in words that are the same on every worker; empty without such a parameter."""
+def _needed_by(name: str, definitions: Mapping[str, Sequence[Any]]) -> set[str]:
+    """The names of a fixture and of all fixtures that it depends on."""
+    needed: set[str] = set()
+    to_visit = [name]
+    while to_visit:
+        visited = to_visit.pop()
+        definition = _closest(definitions, visited)
+        if visited not in needed and definition is not None:
+            needed.add(visited)
+            to_visit += definition.argnames
+    return needed
+
+
+def _parameter_text(item: pytest.Item, name: str) -> str:
+    """The value of a parameter as a text that is the same on every worker; empty without such a parameter."""
     parameters = parameters_of(item)
     if name not in parameters:
         return ""
-    if isinstance(parameters[name], str | int | float | None):
-        return str(parameters[name])
+    value = parameters[name]
+    if isinstance(value, str | int | float | None):
+        return str(value)
+    # The repr of another object may contain its address, so it gets a number, as in pytest's own ids.
     indices = getattr(getattr(item, "callspec", None), "indices", {})
-    return f"{name}{indices.get(name, '')}"  # like pytest's own ids
+    return f"{name}{indices.get(name, '')}"
+
+
+_COLLECTORS: dict[str, type[pytest.Collector]] = {
+    "class": pytest.Class,
+    "module": pytest.Module,
+    "package": pytest.Package,
+}
+"""The collector around a test during which a fixture of a scope gives one object."""
 
 
 def _during(item: pytest.Item, scope: str) -> str:
+    """The id of what a fixture of a scope gives one object during; empty for the whole session."""
     if scope == "function":
         return item.nodeid
-    kinds: dict[str, type[pytest.Collector]] = {
-        "class": pytest.Class,
-        "module": pytest.Module,
-        "package": pytest.Package,
-    }
-    around = [node for node in item.listchain() if isinstance(node, kinds.get(scope, ()))]
+    collector = _COLLECTORS.get(scope)
+    if collector is None:
+        return ""
+    around = [node for node in item.listchain() if isinstance(node, collector)]
     return around[-1].nodeid if around else ""

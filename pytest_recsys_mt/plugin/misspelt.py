@@ -31,93 +31,128 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
     """Refuse an argument that pytest does not know and that is nearly an option of ours."""
     _, unknown = parser.parse_known_and_unknown_args(list(arguments))
     for argument in unknown:
-        name = argument.partition("=")[0]
+        name, _, _ = argument.partition("=")
         if not name.startswith("--"):
             continue
-        near = _near(name, SWITCHES, name.startswith("--recsys"))
-        if near is not None:
+        hint = _hint(name, SWITCHES, is_ours=name.startswith("--recsys"))
+        if hint is not None:
             raise pytest.UsageError(
-                f"there is no option {name!r}; {near} 'pytest --help' lists all options under recsys-mt"
+                f"there is no option {name!r}; {hint} 'pytest --help' lists all options under recsys-mt"
             )
 
 
 def check_ini(config: pytest.Config) -> None:
     """Check the keys of the ini file, of which pytest only warns."""
-    switches = {option.dest: option.switch for option in OPTIONS if not option.in_ini}
+    switches_alone = {option.dest: option.switch for option in OPTIONS if not option.in_ini}
     # Where pytest deprecates `inicfg`, nothing public lists the keys.
     keys = getattr(config, "_inicfg", None)
-    for key in config.inicfg if keys is None else keys:
+    if keys is None:
+        keys = config.inicfg
+    where = f"the ini file ({config.inipath})" if config.inipath else "-o"
+    for key in keys:
         if _is_known(config, key):
             continue
-        where = f"the ini file ({config.inipath})" if config.inipath else "-o"
-        if key in switches:
+        if key in switches_alone:
             raise pytest.UsageError(
-                f"{where} has {key!r}, which belongs to one run: give {switches[key]} on the command line"
+                f"{where} has {key!r}, which belongs to one run: give {switches_alone[key]} on the command line"
             )
-        near = _near(key, KEYS, key.startswith("recsys"))
-        if near is not None:
+        hint = _hint(key, KEYS, is_ours=key.startswith("recsys"))
+        if hint is not None:
             raise pytest.UsageError(
-                f"{where} has the unknown key {key!r}; {near} 'pytest --help' lists all keys"
+                f"{where} has the unknown key {key!r}; {hint} 'pytest --help' lists all keys"
             )
 
 
 def check_environment() -> None:
     """Check the environment variables."""
     for name in os.environ:
-        if name.startswith("RECSYS_") and name not in VARIABLES:
-            near = difflib.get_close_matches(name, VARIABLES, 1, NEAR)
-            if near:
-                raise pytest.UsageError(
-                    f"nothing reads the environment variable {name!r}; did you mean {near[0]!r}? Rename or "
-                    f"unset it"
-                )
+        if not name.startswith("RECSYS_") or name in VARIABLES:
+            continue
+        # No other guess than a near one: variables of other projects may begin in the same way.
+        similar = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=NEAR)
+        if similar:
+            raise pytest.UsageError(
+                f"nothing reads the environment variable {name!r}; did you mean {similar[0]!r}? Rename or "
+                f"unset it"
+            )
 
 
 def wrong_marks(config: pytest.Config, items: Iterable[pytest.Item]) -> list[str]:
     """What is wrong with the marks of the selected tests, one sentence each."""
-    registered = [
-        str(line).partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")
-    ]
-    ours = [name for name in registered if name.startswith("recsys_")]
-    settings = [field.name for field in fields(Design)]
-    found = []
+    registered = [_registered_name(str(line)) for line in config.getini("markers")]
+    our_marks = [name for name in registered if name.startswith("recsys_")]
+    problems = []
     for item in items:
         for mark in item.iter_markers():
-            if mark.name in registered:
-                if mark.name == "recsys_design":
-                    found += _wrong_design(item, mark, settings)
-            elif (near := _near(mark.name, ours, mark.name.startswith("recsys_"))) is not None:
-                found.append(f"{item.nodeid}: there is no mark {mark.name!r}; {near}")
-    return found
+            if mark.name == "recsys_design":
+                problem = _problem_with_design(mark)
+            elif mark.name not in registered:
+                problem = _problem_with_unknown(mark, our_marks)
+            else:
+                problem = None
+            if problem is not None:
+                problems.append(f"{item.nodeid}: {problem}")
+    return problems
 
 
-def _wrong_design(item: pytest.Item, mark: pytest.Mark, settings: Sequence[str]) -> list[str]:
+def _registered_name(line: str) -> str:
+    """The name of a mark in a line of the ini key ``markers``: ``name(arguments): what it means``."""
+    declaration, _, _ = line.partition(":")
+    name, _, _ = declaration.partition("(")
+    return name.strip()
+
+
+def _problem_with_unknown(mark: pytest.Mark, our_marks: Sequence[str]) -> str | None:
+    hint = _hint(mark.name, our_marks, is_ours=mark.name.startswith("recsys_"))
+    if hint is None:
+        return None
+    return f"there is no mark {mark.name!r}; {hint}"
+
+
+def _problem_with_design(mark: pytest.Mark) -> str | None:
     if mark.args:
-        told = f"takes names, got {mark.args[0]!r}; write @pytest.mark.recsys_design(users=50)"
-        return [f"{item.nodeid}: the mark recsys_design {told}"]
+        return (
+            f"the mark recsys_design takes names, got {mark.args[0]!r}; "
+            f"write @pytest.mark.recsys_design(users=50)"
+        )
+    names = [field.name for field in fields(Design)]
     for name, value in mark.kwargs.items():
-        if name not in settings:
-            return [
-                f"{item.nodeid}: the mark recsys_design has no {name!r}; {_near(name, settings, True)}"
-            ]
+        if name not in names:
+            hint = _hint(name, names, is_ours=True)
+            return f"the mark recsys_design has no {name!r}; {hint}"
         try:
             Design(**{name: value})
         except (TypeError, ValueError) as error:
-            if str(error).startswith(f"{name} must be"):  # else it may go well with other options
-                return [f"{item.nodeid}: the mark recsys_design: {error}"]
-    return []
+            # Another error is about several fields together: with the options, the value may be allowed.
+            if str(error).startswith(f"{name} must be"):
+                return f"the mark recsys_design: {error}"
+    return None
 
 
-def _near(name: str, names: Sequence[str], ours: bool) -> str | None:
-    typed, stems = _stem(name), {_stem(each): each for each in names}
-    near = difflib.get_close_matches(typed, stems, 3, 0.6)
-    near.sort(key=lambda stem: sorted(stem) != sorted(typed))  # two letters exchanged come first
-    if near and (ours or difflib.SequenceMatcher(None, name, stems[near[0]]).ratio() >= NEAR):
-        return f"did you mean {stems[near[0]]!r}?"
-    return f"choose one of {', '.join(names)}." if ours else None
+def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None:
+    """What the user may have meant by an unknown name; None if it may belong to another plugin.
+
+    Args:
+        name: The unknown name.
+        known_names: The names of ours of that kind.
+        is_ours: Whether the name begins as ours do, so that no other plugin has it.
+    """
+    names_by_stem = {_stem(known): known for known in known_names}
+    stem = _stem(name)
+    similar = difflib.get_close_matches(stem, names_by_stem, n=3, cutoff=0.6)
+    # A stem with the same letters in another order is the likeliest: two letters were exchanged.
+    similar.sort(key=lambda other: sorted(other) != sorted(stem))
+    if similar:
+        nearest = names_by_stem[similar[0]]
+        if is_ours or difflib.SequenceMatcher(None, name, nearest).ratio() >= NEAR:
+            return f"did you mean {nearest!r}?"
+    if is_ours:
+        return f"choose one of {', '.join(known_names)}."
+    return None
 
 
 def _stem(name: str) -> str:
+    """A name without what all names of ours begin with, in one spelling."""
     return re.sub("^(-o )?-*recsys[-_]|^-*", "", name.casefold()).replace("_", "-")
 
 

@@ -1,11 +1,15 @@
 """Connects pytest and the plan: ``--recsys-plan``."""
 
+from __future__ import annotations
+
 import gc
 import inspect
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -20,15 +24,26 @@ from pytest_recsys_mt.plugin.state import running_test_of
 from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import Safe
 
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.ledger import RunningTest
+
 OWN = "pytest_recsys_mt."
 
 
 class Planning:
-    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome."""
+    """A pytest plugin that runs the selected tests on made-up answers, and reports no outcome.
+
+    Args:
+        run: The run to plan.
+
+    Attributes:
+        plan: The calls that the run would make.
+        unplanned: By a test's id, why not all its calls are known.
+    """
 
     def __init__(self, run: Run) -> None:
         self.plan: Plan = run.plan
-        self.unplanned: dict[str, str] = {}  # by a test's id, why not all its calls are known
+        self.unplanned: dict[str, str] = {}
         self._run = run
         self._batch = run.settings.batch
 
@@ -36,9 +51,14 @@ class Planning:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Leave out the tests that ask no recommender."""
-        others = [item for item in items if not {"recsys", "recommender"} & fixtures_of(item)]
-        items[:] = [item for item in items if item not in others]
+        """Deselect the tests that ask no recommender."""
+        asking, others = [], []
+        for item in items:
+            if {"recsys", "recommender"} & fixtures_of(item):
+                asking.append(item)
+            else:
+                others.append(item)
+        items[:] = asking
         if others:
             config.hook.pytest_deselected(items=others)
 
@@ -49,37 +69,28 @@ class Planning:
 
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
-        gc.freeze()  # spares the collector, which so many made-up answers call, what is imported by now
-        usual = gc.get_threshold()
-        gc.set_threshold(50_000, 20, 50)  # their requests stay, so that there is little to collect
-        try:
+        with _rare_collections():
             for item, following in zip_longest(session.items, session.items[1:]):
                 self.plan.begin(item.nodeid, suite_of(item))
                 with self._run.progress.doing(f"planning {item.name}"):
-                    wrong = _run(item, following)
-                if wrong is not None:
-                    self.unplanned[item.nodeid] = _reason(wrong)
-        finally:  # Ctrl-C, too
-            gc.set_threshold(*usual)
-            gc.unfreeze()
-        self.plan.begin()
+                    failed_phase = _run(item, following)
+                if failed_phase is not None:
+                    self.unplanned[item.nodeid] = _reason(failed_phase)
+        self.plan.begin()  # the calls from here on belong to no test
         self._run.drifts()
         self.plan.calibrate()
         print_plan(session.config, self.plan, self.unplanned, self._run.settings)
         if self._batch is not None:
             self._write_batch(session.config, self._batch)
-        path = self._run.settings.json
-        if path is not None:
-            sums = json.dumps({"schema": "recsys-mt-plan/1", **self.plan.sums()})
-            file = session.config.invocation_params.dir / path
-            with named("json", str(path)), written_or(DataError, file, 0o644) as stream:
-                stream.write(sums + "\n")
+        if self._run.settings.json is not None:
+            self._write_sums(session.config, self._run.settings.json)
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Run the body of a test on made-up answers; both ways, if it branches on a verdict."""
-        running, nodeid = running_test_of(pyfuncitem), pyfuncitem.nodeid
+        running = running_test_of(pyfuncitem)
+        nodeid = pyfuncitem.nodeid
         if inspect.iscoroutinefunction(pyfuncitem.obj):
             return None  # pytest says what is missing
         if _asks_itself(pyfuncitem):
@@ -91,55 +102,72 @@ class Planning:
             self.plan.bounded[nodeid] = "@given draws what it asks; more if an example fails"
             self._run_drawn(pyfuncitem)
             return True
-        for way in (True, False):
-            branches = running.branches = Branches(way)
+        self._run_both_ways(pyfuncitem, running)
+        if running.recsys is not None:
+            runner = running.recsys.runner
+            if runner.settings.shrink:
+                calls = runner.settings.shrink * len(running.verdicts)
+                runner.planned_again(calls, "smallest examples")
+        return True
+
+    def _run_both_ways(self, item: pytest.Function, running: RunningTest) -> None:
+        """Run a body as if all verdicts held, and once more as if none did, if it branches on one."""
+        for all_hold in (True, False):
+            branches = Branches(all_hold)
+            running.branches = branches
             try:
-                self._run_body(pyfuncitem)
+                self._run_body(item)
             except NotApplicable as reason:
                 pytest.skip(str(reason))
             except Exception as error:  # noqa: BLE001 - it was given made-up answers
-                if way:
-                    self.unplanned[nodeid] = (
+                if all_hold:  # where none holds, a body may raise on purpose
+                    self.unplanned[item.nodeid] = (
                         f"its body ended on made-up answers, so calls after that are not counted "
                         f"({describe_failure(error)})"
                     )
             if not branches.met:
                 break
-            self.plan.bounded[nodeid] = "what it asks depends on a verdict"
+            self.plan.bounded[item.nodeid] = "what it asks depends on a verdict"
             if running.recsys is not None:
                 running.recsys.rewind()
-        if running.recsys is not None and (most := running.recsys.runner.settings.shrink):
-            running.recsys.runner.planned_again(most * len(running.verdicts), "smallest examples")
-        return True
 
     def _run_body(self, item: pytest.Function) -> None:
         names = getattr(item, "_fixtureinfo").argnames  # noqa: B009 - pytest's own way
         item.obj(**{name: item.funcargs[name] for name in names})
 
     def _run_drawn(self, item: pytest.Function) -> None:
+        """Run a test of hypothesis, and plan as many examples as it may draw, each as large as the largest."""
         from hypothesis.errors import HypothesisException
 
         handle: Any = item.obj.hypothesis
-        body, most = handle.inner_test, 0
-        examples = item.obj._hypothesis_internal_use_settings.max_examples
+        body = handle.inner_test
+        calls_of_largest = 0
 
-        def example(*arguments: Any, **given: Any) -> None:
-            nonlocal most
-            before = self.plan.total
+        def counted_body(*arguments: Any, **keywords: Any) -> None:
+            nonlocal calls_of_largest
+            calls_before = self.plan.total
             try:
-                body(*arguments, **given)
+                body(*arguments, **keywords)
             except HypothesisException:
                 raise
             except Exception:  # noqa: BLE001, S110 - what it finds was made up
                 pass
-            most = max(most, self.plan.total - before)
+            calls_of_largest = max(calls_of_largest, self.plan.total - calls_before)
 
-        handle.inner_test = example
+        handle.inner_test = counted_body
         try:
             self._run_body(item)
         finally:
             handle.inner_test = body
-        self.plan.at_least(most * examples)
+        most_examples = item.obj._hypothesis_internal_use_settings.max_examples
+        self.plan.at_least(calls_of_largest * most_examples)
+
+    def _write_sums(self, config: pytest.Config, path: Path) -> None:
+        """Write the plan's sums to the file of ``--recsys-json``."""
+        sums = json.dumps({"schema": "recsys-mt-plan/1", **self.plan.sums()})
+        absolute = config.invocation_params.dir / path
+        with named("json", str(path)), written_or(DataError, absolute, 0o644) as stream:
+            stream.write(sums + "\n")
 
     def _write_batch(self, config: pytest.Config, path: Path) -> None:
         from pytest_recsys_mt.calls.batch_files import calls_file, write_batch
@@ -148,10 +176,10 @@ class Planning:
         with named("batch", str(path)):
             files = write_batch(path, planned)
         reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
-        count = sum(len(pairs) for pairs in planned.values())
+        call_count = sum(len(calls) for calls in planned.values())
+        file_names = ", ".join(str(file) for file in files) or "no file"
         reporter.write_line(
-            f"{count:,} calls written to {', '.join(map(str, files)) or 'no file'}; their content "
-            f"to {calls_file(path)}"
+            f"{call_count:,} calls written to {file_names}; their content to {calls_file(path)}"
         )
         if files:
             reporter.write_line(
@@ -159,18 +187,35 @@ class Planning:
             )
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Run the garbage collector rarely: the many requests and made-up answers of a plan stay until its end."""
+    gc.freeze()  # the collector need not look at what is imported by now
+    usual_threshold = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual_threshold)
+        gc.unfreeze()
+
+
 def _asks_itself(item: pytest.Function) -> bool:
+    """Whether a test, or a fixture of the user's that it may use, calls the recommender directly."""
     info = getattr(item, "_fixtureinfo")  # noqa: B009 - pytest has no public access to it
     if "recommender" in info.argnames or "getfixturevalue" in names_in(item.obj):
         return True
-    return any(
-        "recommender" in known[-1].argnames and not known[-1].func.__module__.startswith(OWN)
-        for name, known in info.name2fixturedefs.items()
-        if name != "recommender"
-    )
+    for name, definitions in info.name2fixturedefs.items():
+        closest = definitions[-1]
+        is_users = name != "recommender" and not closest.func.__module__.startswith(OWN)
+        if is_users and "recommender" in closest.argnames:
+            return True
+    return False
 
 
 def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport | None:
+    """Run a test without reporting it; returns the report of the first phase that did not pass, if any."""
+
     def phase(when: Literal["setup", "call", "teardown"], **arguments: object) -> pytest.TestReport:
         hook = getattr(item.ihook, f"pytest_runtest_{when}")
         call = pytest.CallInfo[None].from_call(
@@ -183,12 +228,15 @@ def _run(item: pytest.Item, following: pytest.Item | None) -> pytest.TestReport 
     if reports[0].passed:
         reports.append(phase("call"))
     reports.append(phase("teardown", nextitem=following))
-    return next((each for each in reports if not each.passed), None)
+    not_passed = [report for report in reports if not report.passed]
+    return not_passed[0] if not_passed else None
 
 
 def _reason(report: pytest.TestReport) -> str:
-    if isinstance(report.longrepr, tuple):
-        return f"skipped: {report.longrepr[2].removeprefix('Skipped: ')}"
+    """Why a test cannot be planned, from the report of the phase that did not pass."""
+    if isinstance(report.longrepr, tuple):  # of a file, a line and a reason
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        return f"skipped: {reason}"
     crash = getattr(report.longrepr, "reprcrash", None)
     text = report.longreprtext if crash is None else crash.message
     lines = text.strip().splitlines() or ["no reason given"]

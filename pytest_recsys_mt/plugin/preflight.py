@@ -29,7 +29,12 @@ NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "
 
 @contextlib.contextmanager
 def named(option: str, value: object) -> Iterator[None]:
-    """A failure inside ends the run, and names the option that is to blame."""
+    """Turn a failure inside into a usage error that names the option to blame.
+
+    Args:
+        option: The name of the option.
+        value: Its value, as the error shows it.
+    """
     try:
         yield
     except (OSError, RecsysError) as error:
@@ -37,24 +42,25 @@ def named(option: str, value: object) -> Iterator[None]:
 
 
 def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Document]]:
-    """Check what the command line names, before any test is collected; returns the records to compare with, by their names."""
+    """Check what the command line names, before any test is collected.
+
+    Args:
+        config: The configuration of the pytest run.
+        settings: The settings of the run.
+
+    Returns:
+        The records to compare with, each with its name.
+
+    Raises:
+        pytest.UsageError: Something named does not exist, or cannot be used.
+    """
     check_outputs(settings, config.getoption("xmlpath", None))
     if hasattr(config, "workerinput"):  # the controller has checked the rest, and reports it better
         return []
     baselines: list[tuple[str, Document]] = []
     if settings.baseline is not None:
-        from pytest_recsys_mt.gate.baseline import read
-        from pytest_recsys_mt.gate.store import Store
-
         with named("baseline", str(settings.baseline)):
-            if settings.baseline == ACCEPTED:
-                baselines = Store.of(config.rootpath).baselines()
-            elif os.path.isdir(settings.baseline) or settings.baseline.suffix == ".py":
-                raise PolicyError(
-                    f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last"
-                )
-            else:
-                baselines = [(str(settings.baseline), read(settings.baseline))]
+            baselines = _baselines(config, settings.baseline)
     if settings.html is not None:
         from pytest_recsys_mt.report.html import require_html
 
@@ -77,21 +83,44 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
     return baselines
 
 
+def _baselines(config: pytest.Config, given: Path) -> list[tuple[str, Document]]:
+    """The records that ``--recsys-baseline`` names, each with its name."""
+    from pytest_recsys_mt.gate.baseline import read
+    from pytest_recsys_mt.gate.store import Store
+
+    if given == ACCEPTED:
+        return Store.of(config.rootpath).baselines()
+    # The option may stand without a value, and then takes the path of tests that follows it.
+    if os.path.isdir(given) or given.suffix == ".py":
+        raise PolicyError(
+            f"that is no record; for the accepted run write --recsys-baseline={ACCEPTED}, or put the option last"
+        )
+    return [(str(given), read(given))]
+
+
 OURS = {"--recsys-json": rb'\s*\{\s*"schema":\s*"recsys-mt', "--recsys-html": rb"\s*<!doctype html"}
 """How the files begin that an earlier run wrote with an option."""
 
 
 def check_outputs(settings: Settings, junit: str | None) -> None:
-    """Check, now rather than at the end of the run, that files can be written, and that none takes the place of another.
+    """Check, before the run rather than at its end, that files can be written, and that none replaces another.
 
-    The baseline would be lost to a run that fails the comparison, so that the same run would pass the next time.
+    If a run that fails the comparison replaced its baseline, the same run would pass the next time.
+
+    Args:
+        settings: The settings of the run.
+        junit: The path of pytest's JUnit file.
+
+    Raises:
+        pytest.UsageError: A file cannot be written, or would replace another one.
     """
-    taken = {
-        os.path.realpath(path): option
-        for option, path in (("--recsys-baseline", settings.baseline), ("--junitxml", junit))
-        if path is not None
-    }
-    if junit and settings.baseline and len(taken) < 2:
+    option_of_file: dict[str, str] = {}
+    if settings.baseline is not None:
+        option_of_file[os.path.realpath(settings.baseline)] = "--recsys-baseline"
+    if junit is not None:
+        option_of_file[os.path.realpath(junit)] = "--junitxml"
+    is_same_file = len(option_of_file) < 2
+    if junit and settings.baseline and is_same_file:
         raise pytest.UsageError(
             f"--junitxml={junit!r}: it is the file of --recsys-baseline, which would be lost; name another"
         )
@@ -99,30 +128,37 @@ def check_outputs(settings: Settings, junit: str | None) -> None:
         if path is None:
             continue
         try:
-            reason = _obstacle(path, option, taken)
+            reason = _obstacle(path, option, option_of_file)
         except OSError as error:
             reason = error.strerror or str(error)
         if reason:
             raise pytest.UsageError(f"{option}={str(path)!r}: {reason}; name a file to write")
+        option_of_file[os.path.realpath(path)] = option
 
 
-def _obstacle(path: Path, option: str, taken: dict[str, str]) -> str:
+def _obstacle(path: Path, option: str, option_of_file: Mapping[str, str]) -> str:
+    """Why an option must not or cannot write a file; empty if it can. Makes its folder.
+
+    Args:
+        path: The file.
+        option: The option.
+        option_of_file: The options that use other files, by the real paths of these.
+    """
     if path.name.startswith("-"):
         return "that is an option, or standard output, which is pytest's"
     if path.suffix == ".toml":
         return "that is the name of a policy or of another file of settings"
     if str(RUNS) in os.path.dirname(os.path.realpath(path)):
         return "it would be one of the kept runs' own files"
-    if not is_replaced(path):
+    if not is_replaced(path):  # a device or a pipe
         return "" if os.access(path, os.W_OK) else "it cannot be written to"
     real = os.path.realpath(path)
-    if real in taken:
-        return f"it is the file of {taken[real]}, which would be lost"
-    taken[real] = option
+    if real in option_of_file:
+        return f"it is the file of {option_of_file[real]}, which would be lost"
     if path.is_file():
         with path.open("rb") as stream:
-            begins = stream.read(200)
-        if begins and not re.match(OURS[option], begins, re.IGNORECASE):
+            beginning = stream.read(200)
+        if beginning and not re.match(OURS[option], beginning, re.IGNORECASE):
             return f"there is a file that {option} did not write, and would replace"
     folder = Path(real).parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -152,14 +188,13 @@ def check_prices(settings: Settings) -> None:
         if spec.startswith("hf:"):
             continue  # free, so its files need not be read
         try:
-            found = resolve(spec, verbs=verbs)
-            identity = identity_of(found)
+            recommender = resolve(spec, verbs=verbs)
+            identity = identity_of(recommender)
         except RecsysError:
             continue  # reported where the recommender is looked up
-        if "judge" in verbs and callable(getattr(found, "judge", None)):
+        if "judge" in verbs and callable(getattr(recommender, "judge", None)):
             continue  # judges without a model, and makes no counted calls
-        known = identity or {"recommender": spec}
-        if prices.of(spec, known) is None:
+        if prices.of(spec, identity or {"recommender": spec}) is None:
             raise pytest.UsageError(
                 f"the price of {shown(spec)!r} is not known, so {_dollars(settings)} "
                 f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE"
@@ -171,28 +206,11 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
 
     `check_used` looks up what the ini file names: other runs in the same project need not pay for it.
     """
-    for name, spec, verbs in _specs(settings):
-        if not _is_typed(config, name):
-            continue
-        from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
-        from pytest_recsys_mt.recommenders.registry import BUILT_IN, resolve
-
-        if spec in BUILT_IN and verbs is RECOMMENDS:  # known without importing it
-            continue
-        with named(name, shown(spec)):
-            found = resolve(spec, exact=settings.exact, verbs=verbs)
-            if not config.option.collectonly:
-                require_key(settings, spec, found)
+    for option, spec, verbs in _specs(settings):
+        if _is_typed(config, option):
+            _check_recommender(config, settings, option, spec, verbs)
     if config.getoption("recsys_data") is not None:
-        from pytest_recsys_mt.datasets import NAMES, obtained, place, unknown
-
-        with named("data", settings.data):
-            missing = settings.data not in NAMES and place(settings.data)[0] is None
-        if missing:
-            raise pytest.UsageError(f"--recsys-data={settings.data!r}: {unknown(settings.data)}")
-        if settings.data in NAMES and config.getoption("dist", "no") != "no":
-            with named("data", settings.data):  # here, not once per worker
-                obtained(settings.data)
+        _check_data(config, settings.data)
     if config.getoption("recsys_prompt") is not None:
         check_prompt(settings)
     if settings.prompts is not None:
@@ -202,12 +220,39 @@ def check_named(config: pytest.Config, settings: Settings) -> None:
             own_templates(settings.prompts)
 
 
+def _check_recommender(
+    config: pytest.Config, settings: Settings, option: str, spec: str, verbs: Sequence[str]
+) -> None:
+    from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
+    from pytest_recsys_mt.recommenders.registry import BUILT_IN, resolve
+
+    if spec in BUILT_IN and verbs is RECOMMENDS:  # known without importing it
+        return
+    with named(option, shown(spec)):
+        recommender = resolve(spec, exact=settings.exact, verbs=verbs)
+        if not config.option.collectonly:
+            require_key(settings, spec, recommender)
+
+
+def _check_data(config: pytest.Config, data: str) -> None:
+    from pytest_recsys_mt.datasets import NAMES, obtained, place, unknown
+
+    with named("data", data):
+        is_missing = data not in NAMES and place(data)[0] is None
+    if is_missing:
+        raise pytest.UsageError(f"--recsys-data={data!r}: {unknown(data)}")
+    if data in NAMES and config.getoption("dist", "no") != "no":
+        with named("data", data):  # here, not once per worker
+            obtained(data)
+
+
 def _is_typed(config: pytest.Config, name: str) -> bool:
-    overridden = config.getoption("override_ini", None) or ()
+    """Whether the command line gives an option, by its switch or with ``-o``."""
     key = f"recsys_{name}"
-    return config.getoption(key) is not None or any(
-        each.startswith(f"{key}=") for each in overridden
-    )
+    if config.getoption(key) is not None:
+        return True
+    overrides = config.getoption("override_ini", None) or ()
+    return any(override.startswith(f"{key}=") for override in overrides)
 
 
 def check_prompt(settings: Settings) -> None:
@@ -245,9 +290,10 @@ def _has_answers(folder: Path, identity: Mapping[str, object] | None) -> bool:
     from pytest_recsys_mt.calls.cache import AnswerCache
 
     with contextlib.closing(AnswerCache(folder, write=False)) as cache:
-        return any(
-            kept is not None and kept.call.get("model") == identity for _, kept in cache.rows()
-        )
+        for _, kept in cache.rows():
+            if kept is not None and kept.call.get("model") == identity:  # None is a damaged row
+                return True
+    return False
 
 
 def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
@@ -259,14 +305,16 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
     check_not_forked(items)
     settings = run.settings
     used = {parameters_of(item).get("recsys_model") for item in items}
-    for spec in [spec for spec in settings.models if spec in used]:
-        # A local model names its files, which requires its libraries.
+    for spec in settings.models:
+        if spec not in used:
+            continue
         with named("model", shown(spec)):
-            identity_of(run.roster.recommender(spec))
-            require_key(settings, spec, run.roster.recommender(spec))
+            recommender = run.roster.recommender(spec)
+            identity_of(recommender)  # a local model names its files, which requires its libraries
+            require_key(settings, spec, recommender)
     check_prompt(settings)
     with named("data", settings.data):
-        run.dataset  # noqa: B018 - what it takes to have it is the check
+        run.dataset  # noqa: B018 - loading it is the check
     try:
         run.require_attributes()
     except RecsysError as error:
@@ -291,9 +339,10 @@ def check_not_forked(items: Sequence[pytest.Item]) -> None:
 
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """The specs that options give, each with the option's name and the methods of which its object needs one."""
     from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, JUDGES, RECOMMENDS
 
-    for name, specs, verbs in (
+    for option, specs, verbs in (
         ("model", settings.models, RECOMMENDS),
         ("recall", settings.recall, RECOMMENDS),
         ("against", (settings.against,), RECOMMENDS),
@@ -301,4 +350,6 @@ def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
         ("judge", (settings.judge,), JUDGES),
         ("profiler", (settings.profiler,), DESCRIBES),
     ):
-        yield from ((name, spec, verbs) for spec in specs if spec is not None)
+        for spec in specs:
+            if spec is not None:
+                yield option, spec, verbs

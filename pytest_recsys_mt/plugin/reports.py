@@ -14,6 +14,7 @@ from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
 KEY = "recsys_mt_collected"
+"""Where a worker gets the name of the file for what it collected."""
 
 
 def does_not_apply(report: Any) -> bool:
@@ -22,14 +23,19 @@ def does_not_apply(report: Any) -> bool:
 
 
 def safe(value: Any) -> Any:
-    """`value` without keys and without commands to the readers of logs, in all its texts."""
+    """`value` without keys and without commands to the readers of logs, in all its texts.
+
+    A part of a traceback is changed in place; of all else that changes, a copy is returned.
+    """
     if isinstance(value, str):
         return redact(sanitize(value))
-    if isinstance(value, list | tuple):
-        return list(map(safe, value)) if isinstance(value, list) else tuple(map(safe, value))
+    if isinstance(value, list):
+        return [safe(part) for part in value]
+    if isinstance(value, tuple):
+        return tuple(safe(part) for part in value)
     if hasattr(value, "toterminal"):  # a part of a traceback
-        parts = getattr(value, "__dict__", {})
-        parts.update({name: safe(part) for name, part in parts.items()})
+        attributes = getattr(value, "__dict__", {})
+        attributes.update({name: safe(part) for name, part in attributes.items()})
     return value
 
 
@@ -38,45 +44,54 @@ class Reported:
 
     If workers run the tests, the controller collects none, and a worker that dies sends nothing more. So each worker
     reports what it collected before it runs a test. It uses a file, as xdist carries no plugin messages at that time.
+
+    Attributes:
+        nodes: The workers, as xdist's controller lists them.
+        tests: The reports of all phases of tests.
+        uncollected: The ids of the files that could not be collected.
     """
 
     def __init__(self) -> None:
-        self.nodes: list[Any] = []  # the workers, as xdist's controller lists them
+        self.nodes: list[Any] = []
         self.tests: list[pytest.TestReport] = []
         self.uncollected: list[str] = []
-        self._from_workers: Path | None = None
-        self._told = False
-        self._raised_in: dict[str, str] = {}
+        self._from_workers: Path | None = None  # the file that the first worker writes
+        self._has_printed = False
+        self._first_with: dict[str, str] = {}  # by a traceback's key, the id of its first test
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep a report, after adding what users' code raised in its test."""
-        self._tell_raised(report)
+        self._add_raised(report)
         self.tests.append(report)
 
-    def _tell_raised(self, report: Any) -> None:
+    def _add_raised(self, report: Any) -> None:
         """Add each traceback to the first failed test that has it: only here the reports of all workers meet."""
         carried = getattr(report, "recsys_mt", {})
         if not report.failed or not carried.get("raised"):
             return
-        told = []
+        texts = []
         for raised in carried["raised"]:
-            first = self._raised_in.setdefault(raised["key"], report.nodeid)
-            text = f"{raised['error']}\nits traceback stands below {first}"
-            if first == report.nodeid:
-                parts = (raised["asked"], raised["traceback"], raised["smallest"])
-                text = "\n".join(filter(None, parts))
-            told.append(text)
+            text = self._text_of(raised, report.nodeid)
+            texts.append(text)
             title = sanitize(f"recsys-mt: raised by {raised['model']}")
-            # A traceback has it, a plain text not.
-            add = getattr(report.longrepr, "addsection", None)
-            if add is None:
+            # Only the representation of a traceback has sections of its own; a plain text has none.
+            add_section = getattr(report.longrepr, "addsection", None)
+            if add_section is None:
                 report.sections.append((title, text))
             else:
-                add(title, text)
-        wanting = [row for row in carried["rows"] if row["outcome"] == "failed"]
-        for row in wanting[:1]:
-            row["traceback"] = "\n\n".join(told)
+                add_section(title, text)
+        failed_rows = [row for row in carried["rows"] if row["outcome"] == "failed"]
+        if failed_rows:
+            failed_rows[0]["traceback"] = "\n\n".join(texts)
+
+    def _text_of(self, raised: dict[str, Any], nodeid: str) -> str:
+        """What the report of a test says of one traceback: all of it, or the id of the test that has it."""
+        first = self._first_with.setdefault(raised["key"], nodeid)
+        if first != nodeid:
+            return f"{raised['error']}\nits traceback stands below {first}"
+        parts = (raised["asked"], raised["traceback"], raised["smallest"])
+        return "\n".join(part for part in parts if part)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)  # around pytest's own, which lists skipped tests
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
@@ -87,7 +102,7 @@ class Reported:
         stats: dict[str, list[Any]] = terminalreporter.stats
         skipped = stats.get("skipped")
         if skipped is not None:
-            stats["skipped"] = [each for each in skipped if not does_not_apply(each)]
+            stats["skipped"] = [report for report in skipped if not does_not_apply(report)]
         try:
             yield
         finally:
@@ -112,39 +127,54 @@ class Reported:
         node.workerinput[KEY] = str(self._from_workers)
 
     def collected(self, session: pytest.Session) -> list[str]:
-        """The selected tests that ask a recommender; call it once, at the end."""
+        """The ids of the selected tests that ask a recommender; call it once, at the end."""
         path = self._from_workers
         if path is None:
-            return [item.nodeid for item in getattr(session, "items", ()) if asks(item)]
+            items = getattr(session, "items", ())  # missing if the collection was interrupted
+            return [item.nodeid for item in items if asks(item)]
         try:
-            return list(_said_in(path)["asking"])
+            return list(_collected_in(path)["asking"])
         finally:
             path.unlink(missing_ok=True)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any) -> None:
-        """Write what the first worker says of the tests that it collected."""
-        if self._from_workers is not None and not self._told:
-            self._told = True
-            if said := _said_in(self._from_workers)["told"]:
-                reporter = node.config.pluginmanager.get_plugin("terminalreporter")
-                reporter.write_line(f"\n{said}" if reporter.isatty else said)
+        """Print the note of the first worker on the tests that it collected; the others have the same one."""
+        if self._from_workers is None or self._has_printed:
+            return
+        self._has_printed = True
+        note = _collected_in(self._from_workers)["note"]
+        if note:
+            reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+            # On a terminal, xdist has left the cursor behind its count of workers.
+            reporter.write_line(f"\n{note}" if reporter.isatty else note)
 
 
-def _said_in(path: Path) -> dict[str, Any]:
+def _collected_in(path: Path) -> dict[str, Any]:
+    """What `say_collected` wrote to a file; nothing if no worker has written it."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
-        return {"asking": [], "told": ""}
+        return {"asking": [], "note": ""}
 
 
-def say_collected(session: pytest.Session, told: Callable[[], str | None]) -> None:
-    """On a worker, report to the controller which selected tests ask a recommender, and what is `told` of them."""
-    said = getattr(session.config, "workerinput", {}).get(KEY)
+def say_collected(session: pytest.Session, note_on: Callable[[], str | None]) -> None:
+    """On a worker, report to the controller which selected tests ask a recommender.
+
+    All workers collect the same, so the first one that is done writes the file.
+
+    Args:
+        session: The session of the worker.
+        note_on: Makes a note on these tests for the terminal; None if there is nothing to note.
+    """
+    given = getattr(session.config, "workerinput", {}).get(KEY)
     asking = [item.nodeid for item in session.items if asks(item)]
-    if said is None or not asking or Path(said).exists():
+    if given is None or not asking:
+        return
+    path = Path(given)
+    if path.exists():
         return
     from pytest_recsys_mt.safety.files import written_whole
 
-    with written_whole(Path(said)) as stream:
-        json.dump({"asking": asking, "told": told()}, stream)
+    with written_whole(path) as stream:
+        json.dump({"asking": asking, "note": note_on()}, stream)

@@ -3,7 +3,6 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -27,43 +26,86 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare every option and its ini key."""
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
     for option in OPTIONS:
-        how: dict[str, Any] = {"action": "store_true", "default": False}
-        if not option.flag:
-            action = "append" if option.repeatable else "store"
-            how = {"action": action, "default": None, "metavar": option.metavar}
-            if option.bare is not None:
-                how |= {"nargs": "?", "const": option.bare}
-        told = argparse.SUPPRESS if option.settled else option.help
-        group.addoption(option.switch, dest=option.dest, help=told, **how)
+        # The switch of a settled option still works for one version, but is no longer shown.
+        help_text = argparse.SUPPRESS if option.settled else option.help
+        arguments = _switch_arguments(option)
+        group.addoption(option.switch, dest=option.dest, help=help_text, **arguments)
         if option.in_ini:
             kind: Literal["args", "string"] = "args" if option.repeatable else "string"
             parser.addini(option.dest, option.help, type=kind, default=None)
 
 
+def _switch_arguments(option: Option) -> dict[str, Any]:
+    """The arguments of argparse that say how a switch takes its value."""
+    if option.flag:
+        return {"action": "store_true", "default": False}
+    arguments: dict[str, Any] = {
+        "action": "append" if option.repeatable else "store",
+        "default": None,
+        "metavar": option.metavar,
+    }
+    if option.bare is not None:
+        arguments["nargs"] = "?"
+        arguments["const"] = option.bare
+    return arguments
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """The settings of this run.
 
-    An error names the value that is not allowed, where it stands, the allowed values and the nearest match.
+    Args:
+        config: The configuration of the pytest run.
+
+    Raises:
+        pytest.UsageError: A value is not allowed, or contradicts another one. The error names the value, where it
+            stands, the allowed values and the nearest match.
     """
-    every_price, values = True, {option.name: _value(config, option) for option in OPTIONS}
-    for option in OPTIONS:
-        if option.settled and config.getoption(option.dest, None) not in (None, False):
-            config.issue_config_time_warning(
-                pytest.PytestDeprecationWarning(
-                    f"{option.switch} ends with the next version; set {option.dest} in the ini file, or give "
-                    f"{typed(option.name)}=VALUE"
-                ),
-                stacklevel=2,
-            )
+    values = {option.name: _value(config, option) for option in OPTIONS}
+    _warn_of_settled_switches(config)
+    every_price = True
     if values["effort"] == "quick":
         given = {option.name for option in OPTIONS if _is_given(config, option)}
-        values |= {name: value for name, value in QUICK.items() if name not in given}
+        for name, value in QUICK.items():
+            if name not in given:
+                values[name] = value
+        # The limit on the cost that "quick" sets needs no price of every model.
         every_price = "max-usd" in given
     try:
         fields = filled(lambda option: values[option.name])
     except ValueError as error:
         raise pytest.UsageError(f"recsys-mt: {error}") from None
-    models: tuple[str, ...] = values["model"]
+    _refuse_contradictions(values)
+    policy = _policy(config, values["policy"])
+    policy_on_inconclusive = None if policy is None else policy.inconclusive
+    fields["data"] = _data(config, values)
+    fields["limits"] = replace(fields["limits"], every_price=every_price)
+    fields["cache"] = expanded(values["cache"] or cache_folder()).absolute()
+    fields["inconclusive"] = policy_on_inconclusive or values["inconclusive"]
+    fields["policy"] = policy
+    fields["models_given"] = config.getoption("recsys_model", None) is not None
+    return Settings(**fields, command=_command(config))
+
+
+def _warn_of_settled_switches(config: pytest.Config) -> None:
+    """Warn of switches that the next version removes."""
+    for option in OPTIONS:
+        if not option.settled or config.getoption(option.dest, None) in (None, False):
+            continue
+        config.issue_config_time_warning(
+            pytest.PytestDeprecationWarning(
+                f"{option.switch} ends with the next version; set {option.dest} in the ini file, or give "
+                f"{typed(option.name)}=VALUE"
+            ),
+            stacklevel=2,
+        )
+
+
+def _refuse_contradictions(values: dict[str, Any]) -> None:
+    """Raise a usage error if one option makes no sense beside another one.
+
+    Args:
+        values: The values of all options, by the option's name.
+    """
     if values["batch"] is not None and not values["plan"]:
         raise pytest.UsageError(
             f"recsys_batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
@@ -78,19 +120,10 @@ def settings_of(config: pytest.Config) -> Settings:
             f"recsys_question_setting={values['question-setting'][0]!r} says how questions are made, and "
             f"--recsys-questions={values['questions']!r} asks those that are made; leave one of them out"
         )
-    twice = sorted({model for model in models if models.count(model) > 1})
-    if twice:
-        raise pytest.UsageError(f"--recsys-model names {twice[0]!r} twice; name each model once")
-    policy = _policy(config, values["policy"])
-    fields |= {
-        "data": _data(config, values),
-        "limits": replace(fields["limits"], every_price=every_price),
-        "cache": expanded(values["cache"] or cache_folder()).absolute(),
-        "inconclusive": (policy and policy.inconclusive) or values["inconclusive"],
-        "policy": policy,
-    }
-    fields["models_given"] = config.getoption("recsys_model", None) is not None
-    return Settings(**fields, command=_command(config))
+    models: tuple[str, ...] = values["model"]
+    repeated = sorted({model for model in models if models.count(model) > 1})
+    if repeated:
+        raise pytest.UsageError(f"--recsys-model names {repeated[0]!r} twice; name each model once")
 
 
 def _command(config: pytest.Config) -> str:
@@ -102,26 +135,29 @@ def _command(config: pytest.Config) -> str:
 
 
 def _data(config: pytest.Config, values: dict[str, Any]) -> str:
-    named = config.getoption("recsys_data", None) or config.getini("recsys_data")
+    """The dataset: the given one, else that of the recorded answers that are tested, else the default."""
+    given = config.getoption("recsys_data", None) or config.getini("recsys_data")
     models: tuple[str, ...] = values["model"]
     recorded = [spec for spec in models if spec.startswith("recorded:")]
-    if named is None and recorded:
-        return recorded[0].removeprefix("recorded:").partition("?")[0]
+    if given is None and recorded:
+        file, _, _ = recorded[0].removeprefix("recorded:").partition("?")
+        return file
     return str(values["data"])
 
 
-def _policy(config: pytest.Config, named: str | None) -> Policy | None:
-    path = config.rootpath / FILE if named is None else expanded(named)
-    if named is None and not path.is_file():
+def _policy(config: pytest.Config, given: str | None) -> Policy | None:
+    """The policy in the given file, else in the file of the usual name, if there is one."""
+    path = config.rootpath / FILE if given is None else expanded(given)
+    if given is None and not path.is_file():
         return None
     try:
         policy = load(path)
     except PolicyError as error:
         raise pytest.UsageError(f"--recsys-policy: {error}") from error
-    said = config.getoption("recsys_inconclusive", None)
-    if policy.inconclusive is not None and said not in (None, policy.inconclusive):
+    inconclusive = config.getoption("recsys_inconclusive", None)
+    if policy.inconclusive is not None and inconclusive not in (None, policy.inconclusive):
         raise pytest.UsageError(
-            f"--recsys-inconclusive={said} contradicts {str(path)!r}, which says "
+            f"--recsys-inconclusive={inconclusive} contradicts {str(path)!r}, which says "
             f"{policy.inconclusive!r}; leave one of them out"
         )
     return policy
@@ -132,42 +168,62 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
 
     Leaves out options for other actions than testing, and options for output files.
     """
-    given = (each for each in OPTIONS if each.reproduced and _is_given(config, each))
-    return {option: _value(config, option) for option in given}
+    return {
+        option: _value(config, option)
+        for option in OPTIONS
+        if option.reproduced and _is_given(config, option)
+    }
 
 
 def _is_given(config: pytest.Config, option: Option) -> bool:
-    given = config.getoption(option.dest, None)
-    return given not in (None, False) or (option.in_ini and bool(config.getini(option.dest)))
+    on_command_line = config.getoption(option.dest, None) not in (None, False)
+    return on_command_line or (option.in_ini and bool(config.getini(option.dest)))
 
 
 def _value(config: pytest.Config, option: Option) -> Any:
-    if option.flag and (config.getoption(option.dest, False) or not option.in_ini):
-        return bool(config.getoption(option.dest, False))
-    given = None if option.flag else config.getoption(option.dest, None)
-    where = option.switch
-    if given is None and option.in_ini:
-        given = config.getini(option.dest)
-        where = option.dest if option.settled else f"ini option {option.dest}"
-        if option.repeatable and not given:
-            given = None
+    """The value of an option: from the command line, else from the ini file, else the default."""
+    if option.flag:
+        is_switched_on = bool(config.getoption(option.dest, False))
+        if is_switched_on or not option.in_ini:
+            return is_switched_on
+    given, place = _given_text(config, option)
     if given is None:
         return option.default
-    texts: Sequence[str] = given if option.repeatable else [given]
-    read = []
-    for text in texts:
-        if carries_key(str(text)):
-            raise pytest.UsageError(
-                f"{where}={shown(str(text))!r}: an address carries no user name and no key; where the "
-                f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
-            )
-        if option.metavar == "SPEC" and (redact(str(text)) != str(text) or gives_key(str(text))):
-            raise pytest.UsageError(
-                f"{where}={shown(str(text))!r} holds a key, and a spec is shown in reports; put the key into a variable "
-                f"of the environment, and let the recommender read it there"
-            )
-        try:
-            read.append(option.read(str(text)))
-        except ValueError as error:
-            raise pytest.UsageError(f"{where}={text!r}: {error}") from None
-    return tuple(read) if option.repeatable else read[0]
+    if option.repeatable:
+        return tuple(_read(option, text, place) for text in given)
+    return _read(option, given, place)
+
+
+def _given_text(config: pytest.Config, option: Option) -> tuple[Any, str]:
+    """The text of an option, or the texts of a repeatable one; and where it stands, as errors name it.
+
+    The text is None if the option is not given.
+    """
+    # The value of a flag is no text: `_value` has read it.
+    from_command_line = None if option.flag else config.getoption(option.dest, None)
+    if from_command_line is not None or not option.in_ini:
+        return from_command_line, option.switch
+    place = option.dest if option.settled else f"ini option {option.dest}"
+    from_ini = config.getini(option.dest)
+    if option.repeatable and not from_ini:
+        return None, place  # pytest gives an empty list for a missing key of this type
+    return from_ini, place
+
+
+def _read(option: Option, given: object, place: str) -> Any:
+    """The value that a text gives an option; a usage error if it is not allowed or holds a key."""
+    text = str(given)
+    if carries_key(text):
+        raise pytest.UsageError(
+            f"{place}={shown(text)!r}: an address carries no user name and no key; where the "
+            f"server wants one, it belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+        )
+    if option.metavar == "SPEC" and (redact(text) != text or gives_key(text)):
+        raise pytest.UsageError(
+            f"{place}={shown(text)!r} holds a key, and a spec is shown in reports; put the key into a variable "
+            f"of the environment, and let the recommender read it there"
+        )
+    try:
+        return option.read(text)
+    except ValueError as error:
+        raise pytest.UsageError(f"{place}={given!r}: {error}") from None

@@ -1,9 +1,11 @@
 """The hooks of a test that runs: its answers, its verdicts, its report."""
 
+from __future__ import annotations
+
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,10 +15,18 @@ from pytest_recsys_mt.plugin import collection, state
 from pytest_recsys_mt.plugin.reports import safe
 from pytest_recsys_mt.safety.sanitize import one_line
 
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.ledger import RunningTest
+    from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.verdict import Verdict
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start afresh: plugins may run a failed test again, which forgets the verdicts of the earlier attempt."""
+    """Begin a test without verdicts.
+
+    A plugin may run a failed test again; then the verdicts of the earlier attempt are dropped.
+    """
     run = item.config.stash.get(state.RUN, None)
     if state.RUNNING_TEST in item.stash:
         del item.stash[state.RUNNING_TEST]
@@ -28,11 +38,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup() -> Generator[None, object, object]:
-    """A fixture of the user's says, as a test does, that something does not apply."""
+    """Skip a test if a fixture of the user raises that something does not apply, as if the test did."""
     try:
         return (yield)
-    except NotApplicable as reason:
-        raise DoesNotApply(one_line(str(reason)[:LONGEST]) or "no reason given") from None
+    except NotApplicable as error:
+        reason = one_line(str(error)[:LONGEST]) or "no reason given"
+        raise DoesNotApply(reason) from None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -42,17 +53,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if running is None or running.recsys is None:
         return (yield)
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead, takes_begun, time_limit
+    from pytest_recsys_mt.plugin.ahead import takes_begun
 
     settings = pyfuncitem.config.stash[state.SETTINGS]
     running.require_what_it_needs()
     if not settings.plan:
-        run = state.run_of(pyfuncitem.config)
-        earlier: Any = pyfuncitem.config.pluginmanager.getplugin(state.EARLIER)
-        if earlier is not None:
-            with time_limit(pyfuncitem, counts=False):
-                earlier.replay(pyfuncitem, running.recsys, run)
-        running.ahead = ask_ahead(pyfuncitem, running, run)
+        _ask_before(pyfuncitem, running, running.recsys)
     if running.transformation is not None:
         source, followup = running.both_sides()
         pyfuncitem.funcargs.update(source=source, followup=followup)
@@ -65,8 +71,22 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         if running.to_shrink:
             from pytest_recsys_mt.plugin.shrinking import shrink
 
-            with pyfuncitem.config.stash[state.PROGRESS].doing("looking for the smallest example"):
+            progress = pyfuncitem.config.stash[state.PROGRESS]
+            with progress.doing("looking for the smallest example"):
                 shrink(pyfuncitem, running, settings)
+
+
+def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
+    """Send the requests that come before the body of a test: those of earlier examples, and of other tests."""
+    __tracebackhide__ = True
+    from pytest_recsys_mt.plugin.ahead import ask_ahead, time_limit
+
+    run = state.run_of(item.config)
+    earlier: Any = item.config.pluginmanager.getplugin(state.EARLIER)
+    if earlier is not None:
+        with time_limit(item, counts=False):
+            earlier.replay(item, recsys, run)
+    running.ahead = ask_ahead(item, running, run)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,9 +96,10 @@ def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
     if not isinstance(message, Warning):
         return
     message.args = safe(message.args)
-    told = str(message)
-    if (text := safe(told)) != told:  # a class of its own may write what it keeps elsewhere
-        warning_message.message = UserWarning(text)
+    text = str(message)
+    safe_text = safe(text)
+    if safe_text != text:  # a class of warnings may make its text of other attributes than `args`
+        warning_message.message = UserWarning(safe_text)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -87,47 +108,70 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the rows and the calls to the test report, which travels to the controller."""
     report = yield
-    raised = None if call.excinfo is None else call.excinfo.value
-    if call.excinfo is not None and isinstance(raised, OwnCodeError):
+    if call.excinfo is not None:
+        _shorten_traceback(report, item, call)
+    asks_recommender = state.RUNNING_TEST in item.stash or collection.asks(item)
+    if asks_recommender:
+        for name in _SHOWN_PARTS & vars(report).keys():
+            setattr(report, name, safe(getattr(report, name)))
+    is_outcome = report.when == "call" or (report.when == "setup" and not report.passed)
+    is_planned = item.config.stash[state.SETTINGS].plan  # a plan reports no test
+    if asks_recommender and is_outcome and not is_planned:
+        _attach_results(report, item, call)
+    return report
+
+
+_SHOWN_PARTS = frozenset({"longrepr", "sections", "user_properties", "wasxfail"})
+"""The attributes of a test report whose texts pytest or another plugin prints."""
+
+
+def _shorten_traceback(
+    report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[None]
+) -> None:
+    """Leave the lines of this plugin out of the traceback of a test that raised."""
+    assert call.excinfo is not None
+    raised = call.excinfo.value
+    if isinstance(raised, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
-    if call.excinfo is not None and isinstance(raised, AssertionError) and call.when == "call":
+    if isinstance(raised, AssertionError) and call.when == "call":
         from pytest_recsys_mt.report.short_failures import short_traceback
 
-        verdicts = state.running_test_of(item).verdicts if state.RUNNING_TEST in item.stash else ()
+        verdicts: Sequence[Verdict] = ()
+        if state.RUNNING_TEST in item.stash:
+            verdicts = state.running_test_of(item).verdicts
         report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)
-    if state.RUNNING_TEST in item.stash or collection.asks(item):
-        for name in {"longrepr", "sections", "user_properties", "wasxfail"} & vars(report).keys():
-            setattr(report, name, safe(getattr(report, name)))
-    settled = (report.when != "call" and report.passed) or report.when == "teardown"
-    if settled or item.config.stash[state.SETTINGS].plan:  # which reports no test
-        return report
-    if state.RUNNING_TEST in item.stash or collection.asks(item):
-        from pytest_recsys_mt.plugin.reproduce import command
-        from pytest_recsys_mt.plugin.shrinking import explain
-        from pytest_recsys_mt.report.other_reporters import tell
-        from pytest_recsys_mt.report.sections import attach
-        from pytest_recsys_mt.report.short_failures import SHOWN
 
-        settings, run = item.config.stash[state.SETTINGS], item.config.stash.get(state.RUN, None)
-        running = state.running_test_of(item)
-        report.duration += running.beforehand - running.ahead
-        again = partial(command, item, settings)
-        attach(
-            report,
-            item,
-            running,
-            settings,
-            run,
-            again,
-            partial(explain, running, settings),
-            item.config.stash.setdefault(SHOWN, {}),
-        )
-        tell(report, item.config, running.verdicts)
-        report.recsys_mt["does_not_apply"] = isinstance(raised, DoesNotApply)
-    return report
+
+def _attach_results(
+    report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[None]
+) -> None:
+    """Attach what a test found to its report, for the controller and for the reports of other plugins."""
+    from pytest_recsys_mt.plugin.reproduce import command
+    from pytest_recsys_mt.plugin.shrinking import explain
+    from pytest_recsys_mt.report.other_reporters import tell
+    from pytest_recsys_mt.report.sections import attach
+    from pytest_recsys_mt.report.short_failures import SHOWN
+
+    settings = item.config.stash[state.SETTINGS]
+    running = state.running_test_of(item)
+    # The time that the body took before its test counts; the time in which it asked for other tests does not.
+    report.duration += running.beforehand - running.ahead
+    attach(
+        report,
+        item,
+        running,
+        settings,
+        item.config.stash.get(state.RUN, None),
+        partial(command, item, settings),
+        partial(explain, running, settings),
+        item.config.stash.setdefault(SHOWN, {}),
+    )
+    tell(report, item.config, running.verdicts)
+    does_not_apply = call.excinfo is not None and isinstance(call.excinfo.value, DoesNotApply)
+    report.recsys_mt["does_not_apply"] = does_not_apply
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -22,10 +22,16 @@ FOLDER_KEY = "recsys_mt_progress"
 """Where workers post how far they are: xdist carries no messages of plugins while tests run."""
 
 POSTED_EVERY = 0.5
+"""Seconds between two updates of what a worker posts."""
 
 
 class Posted(status_line.Shown):
-    """Writes how far a worker is to a file, which the controller reads."""
+    """Writes how far a worker is to a file, which the controller reads.
+
+    Args:
+        path: The file of this worker.
+        progress: What the worker does.
+    """
 
     every = POSTED_EVERY
 
@@ -34,9 +40,10 @@ class Posted(status_line.Shown):
         self._progress = progress
 
     def tick(self) -> None:
-        """Write the file anew, whole."""
+        """Replace the file, so that the controller reads a whole one."""
         standing = self._progress.standing
-        text = json.dumps(None if standing is None else asdict(standing))
+        posted = None if standing is None else asdict(standing)
+        text = json.dumps(posted)
         part = self._path.with_suffix(".part")
         part.write_text(text, encoding="utf-8")
         # Windows refuses while the controller reads the file; then the next tick writes it.
@@ -45,15 +52,18 @@ class Posted(status_line.Shown):
 
 
 def posted(folder: Path) -> list[Standing]:
-    """What the workers have posted in a folder; of those that do something."""
-    found = []
+    """What the workers have posted in a folder; only of those that are doing something."""
+    standings = []
     for path in sorted(folder.glob("*.json")):
+        # A worker may be replacing or removing its file; one that does nothing has posted null, a TypeError here.
         with contextlib.suppress(OSError, ValueError, TypeError):
-            found.append(Standing(**json.loads(path.read_text(encoding="utf-8"))))
-    return found
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            standings.append(Standing(**fields))
+    return standings
 
 
 def _name(item: pytest.Item) -> str:
+    """The name of a test without its recommender, which the line shows anyway."""
     relation = relation_of(item)
     if relation is None:
         return item.name
@@ -65,23 +75,35 @@ class Showing:
     """A pytest plugin that shows the progress of a run.
 
     It begins with the first test that asks a recommender: other runs show nothing and have no thread.
+
+    Args:
+        config: The configuration of the pytest run.
+        progress: What this process does.
     """
 
     def __init__(self, config: pytest.Config, progress: Progress) -> None:
         self._config = config
         self._progress = progress
         self._ticker: status_line.Ticker | None = None
-        self._folder: Path | None = None
+        self._folder: Path | None = None  # where workers post, on their controller
+        self._post: Path | None = None  # where this process posts, if it is a worker
+        self._terminal: TextIO | None = None
+        self._log: TextIO | None = None
         worker = getattr(config, "workerinput", None)
-        self._post = None if worker is None else Path(worker[FOLDER_KEY], worker["workerid"])
+        if worker is not None:
+            self._post = Path(worker[FOLDER_KEY], worker["workerid"])
+            return
         # Now, while standard error is still the terminal: during tests it is redirected to a file.
-        self._terminal = None if worker is not None else status_line.terminal()
-        self._log = None if worker is not None or self._terminal is not None else status_line.log()
+        self._terminal = status_line.terminal()
+        if self._terminal is None:
+            self._log = status_line.log()
 
     def begin(self) -> None:
         """Show the progress from now on."""
-        silent = self._post is None and not self._config.pluginmanager.hasplugin("terminalreporter")
-        shown = None if silent or self._ticker is not None else self._shown()
+        is_silent = not self._config.pluginmanager.hasplugin("terminalreporter")
+        if self._ticker is not None or (self._post is None and is_silent):
+            return
+        shown = self._shown()
         if shown is None:
             return
         self._ticker = status_line.Ticker(shown)
@@ -91,29 +113,35 @@ class Showing:
             setattr(writer, "write", self._ticker.alone(writer.write))  # noqa: B010 - of one object
 
     def _shown(self) -> status_line.Shown | None:
+        """Where the progress of this process goes; None if it has neither a terminal nor a log."""
         if self._post is not None:
             return Posted(self._post.with_suffix(".json"), self._progress)
-        stream = self._terminal or self._log
-        if stream is None:
+        if self._log is not None:
+            return status_line.Logged(self._log, self._line, self._column, status_line.LOGGED_EVERY)
+        if self._terminal is None:
             return None
-        if self._terminal is not None and self._config.option.capture != "no":
-            return status_line.Below(stream, self._line)
-        every = (
-            status_line.LOGGED_EVERY if self._terminal is None else status_line.LOGGED_EVERY_HERE
+        if self._config.option.capture != "no":
+            return status_line.Below(self._terminal, self._line)
+        # Tests print to the terminal themselves, so a line below the cursor would be overwritten.
+        return status_line.Logged(
+            self._terminal, self._line, self._column, status_line.LOGGED_EVERY_HERE
         )
-        return status_line.Logged(stream, self._line, self._column, every)
 
     def _line(self) -> str:
-        own = self._progress.standing
-        standings = [] if own is None else [own]
-        return line(standings if self._folder is None else standings + posted(self._folder))
+        """The line on this process and, on a controller, its workers."""
+        standings = []
+        if self._progress.standing is not None:
+            standings.append(self._progress.standing)
+        if self._folder is not None:
+            standings += posted(self._folder)
+        return line(standings)
 
     def _column(self) -> int:
         return self._config.get_terminal_writer().width_of_current_line
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Name the folder to a worker."""
+        """Send a worker the path of the folder."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="recsys-mt-"))
         node.workerinput[FOLDER_KEY] = str(self._folder)
@@ -121,23 +149,26 @@ class Showing:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Forget what a worker posted: it does nothing more."""
+        """Remove what a worker posted: it does nothing more."""
         if self._folder is not None:
-            (self._folder / f"{node.gateway.id}.json").unlink(missing_ok=True)
+            posted_file = self._folder / f"{node.gateway.id}.json"
+            posted_file.unlink(missing_ok=True)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """A test that asks a recommender is a phase of its own."""
-        with self._progress.doing(_name(item)) if asks(item) else contextlib.nullcontext():
+        """Make a test that asks a recommender a phase of its own."""
+        if not asks(item):
+            return (yield)
+        with self._progress.doing(_name(item)):
             return (yield)
 
     def pytest_enter_pdb(self) -> None:
-        """The debugger has the terminal."""
+        """Leave the terminal to the debugger."""
         if self._ticker is not None:
             self._ticker.pause(True)
 
     def pytest_leave_pdb(self) -> None:
-        """The debugger gives it back."""
+        """Show the progress again after the debugger."""
         if self._ticker is not None:
             self._ticker.pause(False)
 

@@ -61,7 +61,7 @@ class Begun:
     Attributes:
         running: The test.
         recsys: Its fixture.
-        apart: What users' code did for it, and said.
+        apart: What users' code printed, logged and drew for it.
         body: Its body, if that has begun too.
     """
 
@@ -81,6 +81,7 @@ def run_of(config: pytest.Config) -> Run:
 
         from pytest_recsys_mt.engine.run import Run
 
+        # All workers of a run have one name, by which they share its account of calls.
         name = getattr(config, "workerinput", {}).get("testrunuid") or uuid.uuid4().hex
         config.stash[RUN_NAMES].add(name)
         config.stash[RUN] = Run(config.stash[SETTINGS], name, config.stash[PROGRESS])
@@ -94,8 +95,8 @@ _SUITES = (Path(__file__).parents[1] / "suites").resolve()
 
 def runs_nothing(config: pytest.Config) -> bool:
     """Whether options of pytest only show what there is, so that there is nothing to record."""
-    shows = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
-    return any(config.getoption(name, False) for name in shows)
+    options = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+    return any(config.getoption(name, False) for name in options)
 
 
 def is_shipped(item: pytest.Item) -> bool:
@@ -104,22 +105,27 @@ def is_shipped(item: pytest.Item) -> bool:
 
 
 def asks_now(item: pytest.Item, run: Run) -> None:
-    """What is asked from now on is asked for this test."""
-    stash, items = item.session.stash, item.session.items
-    if len(stash.get(PLACES, ())) != len(items):  # a search for each item takes minutes for 100,000
+    """Record that requests from now on are sent for this test."""
+    stash = item.session.stash
+    items = item.session.items
+    # A search for each item would take minutes for 100,000 of them.
+    if len(stash.get(PLACES, ())) != len(items):
         stash[PLACES] = {each: place for place, each in enumerate(items)}
     run.causes.begin(stash[PLACES][item], suite_of(item))
 
 
 def running_test_of(item: pytest.Item) -> RunningTest:
     """The verdicts of one test; made when the test first needs them."""
-    if RUNNING_TEST not in item.stash:
-        begun = item.stash.get(BEGUN, None)
-        if begun is not None and (begun.body is not None or begun.recsys.is_current):
-            item.stash[RUNNING_TEST] = begun.running
-        else:
-            item.stash[RUNNING_TEST] = new_running_test(item)
-    return item.stash[RUNNING_TEST]
+    if RUNNING_TEST in item.stash:
+        return item.stash[RUNNING_TEST]
+    begun = item.stash.get(BEGUN, None)
+    # Answers that were only requested in advance are of no use if the recommender turned out to need more repetitions.
+    if begun is not None and (begun.body is not None or begun.recsys.is_current):
+        running = begun.running
+    else:
+        running = new_running_test(item)
+    item.stash[RUNNING_TEST] = running
+    return running
 
 
 def new_running_test(item: pytest.Item) -> RunningTest:

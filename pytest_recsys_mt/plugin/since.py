@@ -1,0 +1,145 @@
+"""What changed for each test since it last ran, in lines for the terminal."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from textwrap import wrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_recsys_mt.gate.document import Row
+from pytest_recsys_mt.gate.nodeids import name_of_row
+from pytest_recsys_mt.gate.states import UNSETTLED, grouped, state_of, state_of_test
+from pytest_recsys_mt.report.evidence import example_of
+from pytest_recsys_mt.safety.sanitize import one_line
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.gate.states import State
+    from pytest_recsys_mt.gate.store import Was
+    from pytest_recsys_mt.plugin.earlier import Earlier
+
+MOST = 8
+"""Most tests of one kind, and most lines of a changed example, that are printed; of more only their number."""
+
+KINDS = ("FIXED", "SETTLED", "STILL", "NEW")
+"""The kinds of changes, in the order in which they are printed."""
+
+_WIDTH = 79
+_INDENT = "      "
+
+
+class _Change(NamedTuple):
+    """What became of one test: a sentence, and the lines of its example that differ."""
+
+    sentence: str
+    details: Sequence[str] = ()
+
+
+def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
+    """What became of tests since they last ran.
+
+    Args:
+        earlier: The kept runs.
+        rows: The rows of this run's record.
+        digest: The digest of this run's data.
+
+    Yields:
+        Lines for the terminal; none if every test was settled and is.
+    """
+    rows_by_test = grouped(rows, lambda row: row["nodeid"])
+    names = Counter(_model_and_name(rows_of_test[0]) for rows_of_test in rows_by_test.values())
+    changes: dict[str, list[_Change]] = {kind: [] for kind in KINDS}
+    for nodeid, rows_of_test in rows_by_test.items():
+        was = earlier.known.get(nodeid)
+        now = state_of_test(rows_of_test)
+        if was is None or now == "not-applicable":
+            continue
+        if now not in UNSETTLED and was.state not in UNSETTLED:
+            continue
+        row = _row_in_state(rows_of_test, now)
+        is_ambiguous = names[_model_and_name(row)] > 1
+        sentence = _sentence(row, was, now, digest, with_id=is_ambiguous)
+        kind = _kind(was.state, now)
+        details = _details(earlier, nodeid, row) if kind == "STILL" else ()
+        changes[kind].append(_Change(sentence, details))
+    for nodeid in sorted(earlier.replayed.keys() - rows_by_test.keys()):
+        was = earlier.known[nodeid]
+        sentence = f"{nodeid}: {was.state} in run {was.run}, not judged now"
+        changes["STILL"].append(_Change(sentence, [earlier.replayed[nodeid]]))
+    for kind in KINDS:
+        yield from _lines(kind, changes[kind])
+
+
+def _model_and_name(row: Row) -> tuple[str, str]:
+    return row["model"], name_of_row(row)
+
+
+def _row_in_state(rows: Iterable[Row], state: State) -> Row:
+    return next(row for row in rows if state_of(row) == state)
+
+
+def _sentence(row: Row, was: Was, now: State, digest: str, *, with_id: bool) -> str:
+    model, name = _model_and_name(row)
+    where = f" ({row['nodeid']})" if with_id else ""
+    sentence = f"{name} of {model}{where}: {was.state} in run {was.run}, {now} now"
+    if digest and was.digest not in ("", digest):
+        sentence += "; the data are others now"
+    return sentence
+
+
+def _kind(before: str, now: State) -> str:
+    """Which of `KINDS` a change is; one of both states is not settled."""
+    if now not in UNSETTLED:
+        return "SETTLED" if before == "inconclusive" else "FIXED"
+    return "STILL" if before in UNSETTLED else "NEW"
+
+
+def _details(earlier: Earlier, nodeid: str, row: Row) -> Sequence[str]:
+    """How the example of a test differs from the earlier one, else how the earlier one is answered now."""
+    differing: Sequence[str] = ()
+    with suppress(KeyError, TypeError, ValueError, AttributeError):  # the record may be damaged
+        differing = _differing_lines(earlier.rows(nodeid), row)
+    if not differing and nodeid in earlier.replayed:
+        return [earlier.replayed[nodeid]]
+    return differing
+
+
+def _differing_lines(earlier_rows: Sequence[Row], row: Row) -> list[str]:
+    """The lines of a row's example that differ from the first comparable example of `earlier_rows`."""
+    for earlier_row in earlier_rows:
+        before = example_of(earlier_row)
+        now = example_of(row)
+        if _subject(earlier_row) != _subject(row) or not before or not now:
+            continue
+        diff = list(difflib.unified_diff(before, now, n=0, lineterm=""))
+        without_header = diff[2:]  # of the names of both files
+        differing = [line for line in without_header if line[0] in "-+"]
+        if not differing:
+            return ["the same example shows it"]
+        shown = differing[:MOST]
+        if len(differing) > MOST:
+            shown.append(f"… {len(differing) - MOST} more")
+        return shown
+    return []
+
+
+def _subject(row: Row) -> tuple[str, str, bool]:
+    """What two rows must agree in for their examples to be comparable."""
+    return row["oracle"], row["relation"], row["shrunk"] is not None
+
+
+def _lines(kind: str, changes: Sequence[_Change]) -> Iterator[str]:
+    for change in changes[:MOST]:
+        yield from wrap(
+            f"{kind:5} {one_line(change.sentence)}",
+            _WIDTH,
+            subsequent_indent=_INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for detail in change.details:
+            yield f"{_INDENT}{detail}"
+    if len(changes) > MOST:
+        yield f"{kind:5} {len(changes) - MOST} more"

@@ -119,12 +119,14 @@ def _moved_to(
     """Samples of effects, moved so that their mean keeps the promise."""
     mean = effects.effect.mean()
     if centre not in effects.reach:
-        return drawn - mean + centre
+        shifted: Floats = drawn - mean + centre
+        return shifted
     # Effects have no room beyond their end, so some of them are moved there.
     halfway = (value + centre) / 2
     distance = (mean - centre) or math.inf
     share_kept = (halfway - centre) / distance
-    return np.where(rng.random(drawn.shape) < share_kept, drawn, centre)
+    moved: Floats = np.where(rng.random(drawn.shape) < share_kept, drawn, centre)
+    return moved
 
 
 def least_change(users: int, alpha: float) -> float:

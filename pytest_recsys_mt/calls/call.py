@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.errors import RelationError
@@ -217,21 +217,6 @@ def _plain_edit(edit: Edit) -> dict[str, Any]:
     return {"edit": type(edit).__qualname__, **dataclasses.asdict(edit)}
 
 
-class _Identity(Generic[Value]):
-    """Equal only for the very same object: faster than comparing, and an item's attributes have no hash."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.value is other.value
-
-
 def _always_fixed(value: object) -> bool:
     return True
 
@@ -247,14 +232,19 @@ def _cached_by_identity(
     """
 
     def decorate(write: Callable[[Value], str]) -> Callable[[Value], str]:
-        @lru_cache(maxsize)
-        def cached(identity: _Identity[Value]) -> str:
-            if not is_fixed(identity.value):
-                return ""
-            return write(identity.value)
+        # The value is kept beside its text, so that its id belongs to no other object.
+        cached: dict[int, tuple[Value, str]] = {}
 
         def text_of(value: Value) -> str:
-            return cached(_Identity(value)) or write(value)
+            known = cached.get(id(value))
+            if known is not None:
+                return known[1]
+            text = write(value)
+            if is_fixed(value):
+                if len(cached) >= maxsize:
+                    cached.clear()
+                cached[id(value)] = value, text
+            return text
 
         return text_of
 

@@ -43,7 +43,7 @@ def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
     from pytest_recsys_mt.datasets import load
     from pytest_recsys_mt.design import Design
     from pytest_recsys_mt.engine.cases import Split
-    from pytest_recsys_mt.llm import LLMRecommender
+    from pytest_recsys_mt.llm.recommender import LLMRecommender
     from pytest_recsys_mt.relations import paraphrase_task, random_words, shuffle_candidates
     from pytest_recsys_mt.seeds import generator
 

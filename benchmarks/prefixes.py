@@ -26,8 +26,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.local_llm import planned
-from pytest_recsys_mt.llm import NAMES
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
+from pytest_recsys_mt.llm.prompts import NAMES
 from pytest_recsys_mt.requests import Prompt
 from tests.models.servers import llamacpp_server
 

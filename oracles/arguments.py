@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 
 
@@ -53,6 +53,18 @@ def two_sides(oracle: str, source: Any, followup: Any) -> None:
             f"{oracle}: source and followup are the same answers, {source!r}; compare "
             f"recsys.run() with recsys.run(a_transformation)"
         )
+
+
+def two_sides_that_may_differ(oracle: str, source: Any, followup: Any) -> None:
+    """Two sides for an oracle that wants them to differ.
+
+    Raises:
+        OracleError: If they are not two sides of a run.
+        NotApplicable: If the recommender declares that it does not read what is changed between them.
+    """
+    two_sides(oracle, source, followup)
+    if reason := source.context.ignored(source, followup):
+        raise NotApplicable(reason)
 
 
 def flat(oracle: str, name: str, values: Any, least: float = -math.inf) -> Floats:

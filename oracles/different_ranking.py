@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
+from pytest_recsys_mt.oracles.arguments import two_sides_that_may_differ
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
@@ -48,7 +49,11 @@ def different_ranking(
 
     Returns:
         ``holds`` if the mean loss is above the margin, ``violated`` if it is below.
+
+    Raises:
+        NotApplicable: If the recommender declares that it does not read what is changed.
     """
+    two_sides_that_may_differ("different_ranking", source, followup)
     return judge_agreement(
         "different_ranking",
         source,

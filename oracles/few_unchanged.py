@@ -4,7 +4,7 @@ import dataclasses
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arguments import share, two_sides
+from pytest_recsys_mt.oracles.arguments import share, two_sides_that_may_differ
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
@@ -30,9 +30,10 @@ def few_unchanged(
         assert few_unchanged(recsys.run(), recsys.run(swap_history), margin=0.05)
 
     Raises:
-        OracleError: If the recommender does not declare itself deterministic.
+        NotApplicable: If the recommender declares that it does not read what is changed.
+        OracleError: If it does not declare itself deterministic.
     """
-    two_sides("few_unchanged", source, followup)
+    two_sides_that_may_differ("few_unchanged", source, followup)
     if not source.context.deterministic:
         raise OracleError(
             "few_unchanged: the recommender does not declare itself deterministic, or a test of this run showed "

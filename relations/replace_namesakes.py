@@ -82,22 +82,27 @@ def _with_others(replaced: Mapping[str, Item], request: Request, world: World) -
     taken = _taken(request)
     others: dict[str, Item] = {}
     for own, namesake in replaced.items():
-        free = [
-            item
-            for item in world.catalogue
-            if item.id not in taken and item.title.casefold() not in titles
-        ]
-        if free:
-            others[own] = min(free, key=lambda item: _unlike(item, namesake, world))
-            taken.add(others[own].id)
+        for item in _most_alike(namesake, world):
+            if item.id not in taken and item.title.casefold() not in titles:
+                others[own] = item
+                taken.add(item.id)
+                break
     return others
 
 
-def _unlike(item: Item, other: Item, world: World) -> tuple[bool, int, str]:
-    """How far an item is from another: other attributes first, then the difference of their popularity."""
-    apart = abs(world.popularity.get(item.id, 0) - world.popularity.get(other.id, 0))
-    kinds = _kinds(world)
-    return kinds[item.id] != kinds[other.id], apart, item.id
+def _most_alike(item: Item, world: World) -> Sequence[Item]:
+    """The catalogue, beginning with what is most like an item: of the same attributes first, then as popular."""
+    name = f"like {item.id}"
+    found: Sequence[Item] | None = world.kept.get(name)
+    if found is None:
+        kinds, popularity = _kinds(world), world.popularity
+
+        def distance(other: Item) -> tuple[bool, int, str]:
+            apart = abs(popularity.get(other.id, 0) - popularity.get(item.id, 0))
+            return kinds[other.id] != kinds[item.id], apart, other.id
+
+        found = world.kept[name] = sorted(world.catalogue, key=distance)
+    return found
 
 
 def _taken(request: Request) -> set[str]:

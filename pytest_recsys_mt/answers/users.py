@@ -79,6 +79,8 @@ class Context:
         report: Receives every verdict; returns it, linked to its test.
         messages: Returns what a text model reads for a request; nothing for other recommenders.
         unread: Returns what the relation between two sides changes if it is not read; None if it is, or is unknown.
+        ignored: Returns why the change between two sides cannot matter, as the recommender declares not to read it; empty
+            if it may.
         unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
     """
 
@@ -101,6 +103,7 @@ class Context:
     report: Callable[[Verdict], Verdict] = lambda verdict: verdict
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
     unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
+    ignored: Callable[[Answers, Answers], str] = lambda source, followup: ""
     unsure: Callable[[], str] = str
 
 

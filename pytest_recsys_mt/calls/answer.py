@@ -6,7 +6,6 @@ from typing import Any, TypedDict, cast
 
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.llm.reading.thinking import without_thinking
 from pytest_recsys_mt.requests import Completion, Recommendation, Request, Usage
 from pytest_recsys_mt.safety.raised import traceback_of
 from pytest_recsys_mt.safety.redaction import redact, shortened
@@ -183,6 +182,9 @@ def plain_completion(completion: Completion) -> Answer:
     finish = completion.finish_reason and redact(completion.finish_reason)
     text, error = completion.text, completion.error
     if text is not None and text.strip():
+        # The reader of texts takes a tenth of a second to import, and classical recommenders write none.
+        from pytest_recsys_mt.llm.reading.thinking import without_thinking
+
         text = without_thinking(text)
         if not text.strip():
             text = None

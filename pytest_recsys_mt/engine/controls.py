@@ -24,6 +24,7 @@ from pytest_recsys_mt.calls.executor import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError
+from pytest_recsys_mt.metamorphic import name_of
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
@@ -33,6 +34,7 @@ from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.relations.transformation import Transformation, aspect_of
 from pytest_recsys_mt.requests import Aspect, Request
+from pytest_recsys_mt.wording import unread as unread_words
 
 SHARE = 0.05
 """The share of users that a deterministic recommender is shown to stay below."""
@@ -70,6 +72,30 @@ def unread(source: Answers, followup: Answers) -> Unread | None:
         if not runner.executor.settles():
             break
     return None
+
+
+def ignored(source: Answers, followup: Answers) -> str:
+    """Why the change between two sides cannot matter: the recommender declares that it does not read what is changed.
+
+    Empty if it may, or if nobody knows what a transformation changes.
+    """
+    if not isinstance(source, Side) or not isinstance(followup, Side):
+        return ""
+    subject = followup.runner.subject
+    known = [name_of(each) for each in source.transformations]
+    aspects = [
+        getattr(each, "aspect", None)
+        for each in followup.transformations
+        if name_of(each) not in known
+    ]
+    if not aspects or not all(aspect in subject.ignores for aspect in aspects):
+        return ""
+    return declared_unread(subject.name, str(aspects[0]))
+
+
+def declared_unread(model: str, aspect: str) -> str:
+    """That a recommender declares not to read a part of a request."""
+    return f"{model} declares that it {unread_words(aspect)}"
 
 
 def _shown(runner: Runner, aspect: Aspect) -> Unread | None:

@@ -12,7 +12,7 @@ from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.design import Design
-from pytest_recsys_mt.engine.controls import unread
+from pytest_recsys_mt.engine.controls import declared_unread, ignored, unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Effort
@@ -23,7 +23,6 @@ from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
-from pytest_recsys_mt.wording import unread as unread_words
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
@@ -48,7 +47,10 @@ class Recsys:
         self._make = make
         self.runner = make(design)
         self.context = replace(
-            self.runner.context(report), unread=unread, unsure=partial(doubt, self.runner)
+            self.runner.context(report),
+            unread=unread,
+            ignored=ignored,
+            unsure=partial(doubt, self.runner),
         )
         self._replicates = self.runner.replicates
         self._source = Side(self.runner, self.context, label=label)
@@ -160,7 +162,7 @@ class Recsys:
         aspect = getattr(transformation, "aspect", None)
         changes = getattr(transformation, "promises_change", False)
         if changes and aspect in self.runner.subject.ignores:
-            return f"{self.model} declares that it {unread_words(aspect)}"
+            return declared_unread(self.model, aspect)
         promised = getattr(transformation, "promised", "")
         if promised and promised not in self.promises:
             return f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"

@@ -16,9 +16,9 @@ from pytest_recsys_mt.plugin.reports import safe
 from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt import Verdict
     from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
-    from pytest_recsys_mt.verdict import Verdict
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -73,7 +73,8 @@ class Item:
     @property
     def fixed(self) -> bool:
         """Whether no attribute can be changed in place, as a list can."""
-        return are_fixed(self.attributes)
+        attributes = self.attributes
+        return attributes.__class__ is Attributes and attributes.fixed  # pyright: ignore
 
     @property
     def label(self) -> str:

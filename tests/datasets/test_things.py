@@ -7,7 +7,7 @@ import pytest
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.llm import LLMRecommender
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.lrworld.question import MEASURES
 from pytest_recsys_mt.lrworld.question_texts import prompt
 from pytest_recsys_mt.lrworld.worlds import questions_for

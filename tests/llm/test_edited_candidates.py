@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.datasets import Dataset, load_mini
-from pytest_recsys_mt.llm import LLMRecommender
 from pytest_recsys_mt.llm.prompts import NAMES
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.relations import add_spaces, change_case, random_words, typos
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Completion, Item, Rating, Request, Scale

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.llm import LLMRecommender
 from pytest_recsys_mt.llm.reading.parser import Reading, read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Item, Prompt, Request, Scale
 from tests.llm.forms import AMBIGUOUS, DOMAINS, FORMS, Case, Form, K, catalogue, numbered
 

@@ -23,7 +23,7 @@ from pytest_recsys_mt.arena import ASPECTS
 from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
 from pytest_recsys_mt.calls.answer import plain_completion
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.llm import LLMRecommender
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.lrworld.chosen import llara, read
 from pytest_recsys_mt.oracles import (
     at_least,

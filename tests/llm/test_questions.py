@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.llm import LLMRecommender, recommender
+from pytest_recsys_mt.llm import recommender
 from pytest_recsys_mt.llm.question import Latest, call_seed
+from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Item, Message, Prompt, Rating, Request, Scale
 
 ITEMS = [

@@ -348,6 +348,15 @@ class SaysItReadsFiftyItems(ReadsFiftyItems):
     reads_latest = 50
 
 
+class SaysItReadsNoHistory(Sound):
+    """Answers all users alike, and says so."""
+
+    ignores = ("history", "ratings", "user")
+
+    def question(self, request: Request) -> Request:
+        return request.replace(history=())
+
+
 class SaysItReadsFiveItems(Sound):
     """Declares a limit that it does not keep."""
 

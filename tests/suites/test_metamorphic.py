@@ -191,6 +191,15 @@ def test_who_declares_how_much_is_read_is_held_to_that(pytester: pytest.Pytester
     assert sum(said in reason for reason in unasked) == 2  # the latest 50, and 100
 
 
+def test_who_declares_that_no_history_is_read_is_not_asked_about_its_length(
+    pytester: pytest.Pytester,
+) -> None:
+    rows = rows_of(pytester, faults.SaysItReadsNoHistory, "test_sizes.py", "test_history.py")
+    assert not [row["relation"] for row in rows if row["status"] == "violated"]
+    unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
+    assert sum("declares that it does not read the history" in reason for reason in unasked) >= 4
+
+
 @pytest.mark.slow  # BreaksTiesByHash shows in another process too
 def test_ties_by_address_show_in_another_process(pytester: pytest.Pytester) -> None:
     rows = rows_of(pytester, faults.BreaksTiesByAddress, "test_asking.py")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from pytest_recsys_mt.plugin.reports import safe
 from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt import Verdict
     from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
 
@@ -137,9 +136,8 @@ def _shorten_traceback(
     if isinstance(raised, AssertionError) and call.when == "call":
         from pytest_recsys_mt.report.short_failures import short_traceback
 
-        verdicts: Sequence[Verdict] = ()
-        if state.RUNNING_TEST in item.stash:
-            verdicts = state.running_test_of(item).verdicts
+        has_run = state.RUNNING_TEST in item.stash
+        verdicts = state.running_test_of(item).verdicts if has_run else ()
         report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)

@@ -21,7 +21,7 @@ _SAID: Mapping[str, str] = {
     "error": "got no verdict",
     "not-applicable": "does not apply",
     "known": "is violated, as its test expects",
-    "mended": "holds, though its test expects a violation",
+    "fixed": "holds, though its test expects a violation",
 }
 
 
@@ -91,7 +91,7 @@ def group_in_words(group: Group) -> str:
 def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
     """A verdict as one sentence that can be read aloud.
 
-    Beside a status, its state may be ``known`` or ``mended``; see `gate.document.state_of`. The facts are `Verdict`'s
+    Beside a status, its state may be ``known`` or ``fixed``; see `gate.document.state_of`. The facts are `Verdict`'s
     attributes by their names, and groups of users are plain data.
     """
     metric = facts.get("metric")
@@ -131,7 +131,7 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts.append(reason)
     if vacuous := facts.get("vacuous"):
         parts.append(vacuously(vacuous, (facts.get("details") or {}).get("unread") or {}))
-    if state == "mended":
+    if state == "fixed":
         parts.append("remove expect_violated() or the entry in recsys.toml")
     said = _SAID[state]
     if group:

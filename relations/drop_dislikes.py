@@ -1,7 +1,7 @@
 """A history without the items rated below the middle of the scale.
 
 A recommender that takes only good ratings for a taste answers as before. That is a decision many make; so this
-relation is for recommenders that promise to mind ratings (`promises = ("ratings",)`), the low ones too. It finds
+relation is for recommenders that claim to use ratings (`promises = ("ratings",)`), the low ones too. It finds
 what `dislike_item` cannot: whoever leaves dislikes out lowers what is like them, too.
 
 It is not applicable if no rating is below the middle of the scale, or all are.

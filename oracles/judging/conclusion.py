@@ -131,7 +131,7 @@ def _with_known_mean(claim: Claim, seen: Seen, context: Context) -> Seen:
 
 
 def _kept(mean: float, claim: Claim) -> float:
-    """In place of a mean that is known: beside a limit that it equals, where the promise is kept."""
+    """A known mean; one that equals the limit is moved a little to the side where the promise is kept."""
     least, most = claim.allowed
     if least >= most:
         return mean

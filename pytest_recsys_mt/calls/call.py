@@ -312,7 +312,7 @@ def _seen_text(seen: tuple[str, ...]) -> str:
 
 
 def request_digest(request: Request) -> str:
-    """SHA-256 of all that a request says, but for the number of its call, in hexadecimal."""
+    """SHA-256 of a request without its replicate number, in hexadecimal."""
     return hashlib.sha256(_request_text(request).encode()).hexdigest()
 
 

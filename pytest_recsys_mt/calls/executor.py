@@ -246,11 +246,11 @@ class Executor:
         return self.parking(_raise_unknown, _nothing_to_wait_for)
 
     def settles(self) -> bool:
-        """Wait until other tests have asked what they ask together with this one; returns whether they had to."""
+        """Wait for the batch that other tests share with this one; returns whether there was one."""
         return self._settles()
 
     def beforehand(self) -> contextlib.AbstractContextManager[None]:
-        """Surrounds questions whose answers decide on the requests of tests."""
+        """For calls that are made while requests are prepared."""
         return contextlib.nullcontext()
 
     def planned_again(self, subject: Subject, calls: int, what: Hashable) -> bool:

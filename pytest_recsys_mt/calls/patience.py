@@ -65,7 +65,7 @@ class Patience:
             return function(*args, **kwargs)
         late = f"gave no answer within {self._seconds:g} s (recsys_timeout)"
         if self._hangs >= HANGS:
-            text = f"{late} {HANGS} times in a row, so it is asked no more"
+            text = f"{late} {HANGS} times in a row; no further calls are sent"
             raise NoAnswerError(text).with_traceback(self._where)
         self._thread = self._thread or _Calls()
         answer = self._thread.begin(lambda: function(*args, **kwargs))

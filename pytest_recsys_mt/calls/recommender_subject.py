@@ -60,7 +60,7 @@ class RecommenderSubject(Subject):
         self._model = Part(identity)
 
     def stand_for(self, fit: str) -> None:
-        """Be one of several fits in a plan, which makes none: its calls are told apart by `fit`."""
+        """Stand for one fit while planning: `fit` distinguishes its calls."""
         identity = self._identity_in_key()
         identity["fit"] = fit
         self._model = Part(identity)

@@ -30,13 +30,13 @@ class Subject:
         seeded: Whether it declares that the same seed gives the same answer.
         reads_text: Whether instructions and prompt edits reach it.
         ignores: The parts of a request that it declares not to read; known once it is fitted.
-        promises: What it promises beside what all do; see `requests.Promised`.
+        promises: What it promises in addition; see `requests.Promised`.
         reads_latest: How many of a history's latest items it declares to read at most; None without a limit.
         durable: Whether its answers may be stored beyond this run.
         live: Whether its answers may change while it is asked; recorded ones cannot.
         waits: Whether asking it takes long beside running a test: a text model, or a recommender that is
             asked over the network.
-        streams: Whether each call is a request of its own, which further ones can join at any time.
+        streams: Whether calls can be added while others are in flight.
         takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.

@@ -59,7 +59,7 @@ class Counterexample:
 
 
 def may_shrink(verdict: Verdict) -> bool:
-    """Whether a smallest example can be looked for: whether users have an effect beside a margin.
+    """Whether a smallest example can be searched: whether there are effects of users and a margin.
 
     Where the answer must change, a smaller request says nothing: among fewer candidates any answer changes less.
     """

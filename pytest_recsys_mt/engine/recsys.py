@@ -79,7 +79,7 @@ class Recsys:
 
     @property
     def promises(self) -> frozenset[Promised]:
-        """What the recommender promises beside what all do: ``ratings``, ``recency``, ``order``, ``scale``."""
+        """What the recommender promises in addition: ``ratings``, ``recency``, ``order``, ``scale``."""
         return self.runner.subject.promises
 
     @property
@@ -165,10 +165,10 @@ class Recsys:
             return declared_unread(self.model, aspect)
         promised = getattr(transformation, "promised", "")
         if promised and promised not in self.promises:
-            return f"{self.model} does not promise to mind {promised} (promises = ({promised!r},) says so)"
+            return f"{self.model} does not claim to use {promised}; set promises = ({promised!r},) to test it"
         for unless in getattr(transformation, "unless", ()):
             if unless in self.promises:
-                return f"{self.model} promises to mind {unless}, so its answer may change"
+                return f"{self.model} claims to use {unless}, so its answer may change"
         return ""
 
     def rewind(self) -> None:

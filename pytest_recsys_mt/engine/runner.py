@@ -67,7 +67,7 @@ class Runner:
 
     Args:
         elsewhere: Sends calls to another process that makes the recommender anew; or the reason why this is impossible.
-        purpose: Why all its calls are asked; None: it depends on the call.
+        purpose: Recorded purpose of all its calls; None takes that of each call.
 
     Attributes:
         controls: What shows which aspects of requests the recommender reads; see `engine.controls`.
@@ -168,7 +168,7 @@ class Runner:
 
     @property
     def at_hand(self) -> bool:
-        """Whether calls are felt nowhere but in this process, and no limit of the run counts them."""
+        """Whether calls are local: only this process answers, and no limit of the run counts them."""
         subject, limits = self.subject, self.settings.every_limit
         here = subject.live and not subject.waits and self.executor.here
         return here and limits.calls is None

@@ -52,7 +52,7 @@ class Side:
         self.asked: How = _how(self.transformations)
         usual: Purpose = "follow-up" if self.transformations else "source"
         self._purpose: Purpose = runner.purpose or purpose or usual
-        # What is asked for another purpose is none of what the tests have asked.
+        # Calls with another purpose are kept apart from the tests' answers.
         own = bool(self.transformations or purpose)
         self._outcomes = {} if own else runner.source_outcomes
         self.context = context

@@ -161,7 +161,7 @@ class Gate:
             row = next(each for each in rows if state_of(each) == state)
             kind: Kind
             text = f"{row['status']}: {label}"
-            if state == "mended":
+            if state == "fixed":
                 kind, text = "fixed", f"fixed, so remove the expectation: {label}"
             elif state in ("holds", "not-applicable", "known"):
                 kind, text = "failed", f"failed with the verdict as expected: {label}"

@@ -8,11 +8,11 @@ from pytest_recsys_mt.verdict import Status
 
 Key = TypeVar("Key", bound=Hashable)
 
-State = Literal[Status, "known", "mended"]
-"""``known``: violated, as the test expects. ``mended``: it holds, though a violation is expected."""
+State = Literal[Status, "known", "fixed"]
+"""``known``: violated, as the test expects. ``fixed``: it holds, though a violation is expected."""
 
 STATES: tuple[State, ...] = (
-    "violated", "error", "mended", "inconclusive", "known", "holds", "not-applicable",
+    "violated", "error", "fixed", "inconclusive", "known", "holds", "not-applicable",
 )  # fmt: skip
 """The most important first. Every report orders rows so, and a test is in the first state of its rows."""
 
@@ -39,7 +39,7 @@ def measured(row: Row) -> Measured:
 def state_of(row: Row) -> State:
     """The status of a row, in view of what its test expects."""
     if row.get("expected") == "violated" and row["status"] in ("violated", "holds"):
-        return "known" if row["status"] == "violated" else "mended"
+        return "known" if row["status"] == "violated" else "fixed"
     return row["status"]
 
 

@@ -1,6 +1,6 @@
 """Begins the tests of a recommender before pytest comes to them, so that they ask together.
 
-What the body of such a test says, warns of, logs and draws before its test is kept for the test.
+Output, warnings, logs and the state of random generators are captured, and replayed in the test.
 """
 
 import contextlib
@@ -288,7 +288,7 @@ class Apart:
                 self.seconds += time.perf_counter() - began
 
     def hand_over(self) -> None:
-        """Say within the test what was said before it."""
+        """Replay in the test what was captured before it."""
         for kept, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
             kept.flush()
             stream.write(kept.buffer.getvalue().decode("utf-8", "replace"))

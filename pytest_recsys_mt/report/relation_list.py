@@ -60,7 +60,7 @@ def needs_of(transformation: object) -> str:
     needs: list[str] = sorted(getattr(transformation, "needs", ()))
     words = [NEEDS.get(need, need) for need in needs]
     promised = getattr(transformation, "promised", "")
-    words += [f"a recommender that promises to mind {promised}"] if promised else []
+    words += [f"a recommender that claims to use {promised}"] if promised else []
     return " and ".join(words) or "nothing"
 
 

@@ -19,7 +19,7 @@ WORDS = {
     "inconclusive": "inconclusive",
     "error": "**error**",
     "known": "known",
-    "mended": "**fixed**",
+    "fixed": "**fixed**",
 }
 LONGEST = 600
 """Most characters of a sentence; the record has all of it."""

@@ -17,13 +17,13 @@ WIDTH = 79
 LEAST = 20
 """The smallest width of a column of names."""
 WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "inconclusive", "error": "ERROR",
-         "not-applicable": "not applicable", "known": "known", "mended": "MENDED"}  # fmt: skip
+         "not-applicable": "not applicable", "known": "known", "fixed": "FIXED"}  # fmt: skip
 COLOURS: Mapping[str, Mapping[str, bool]] = {
     "holds": {"green": True},
     "violated": {"red": True, "bold": True},
     "inconclusive": {"yellow": True},
     "error": {"red": True},
-    "mended": {"red": True},
+    "fixed": {"red": True},
     "not-applicable": {"light": True},
 }
 APPROXIMATE = "~"

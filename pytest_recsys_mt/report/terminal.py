@@ -44,7 +44,7 @@ SHARES = 6
 FEW = 12
 """So many verdicts that hold are shown one by one; more are only counted, unless one asks for them."""
 COUNTED = {"holds": "hold", "known": "known", "violated": "violated", "inconclusive": "inconclusive",
-           "error": "without a verdict", "mended": "fixed", "not-applicable": "not applicable"}  # fmt: skip
+           "error": "without a verdict", "fixed": "fixed", "not-applicable": "not applicable"}  # fmt: skip
 """The states in the order of a line of counts, as words after a number."""
 
 

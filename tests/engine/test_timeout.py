@@ -75,7 +75,7 @@ def test_a_recommender_that_always_hangs_is_asked_a_few_times_only(
     rows = record_of(tmp_path / "r.json")["results"]
     assert [row["status"] for row in rows] == ["error", "error"]
     assert "gave no answer within 0.5 s (recsys_timeout)" in rows[0]["reason"]
-    assert f"{HANGS} times in a row, so it is asked no more" in rows[0]["reason"]
+    assert f"{HANGS} times in a row; no further calls are sent" in rows[0]["reason"]
     assert text.count("    threading.Event().wait()") == 1, "where it hangs, once"
     assert "20 users failed with this error" in text
 
@@ -121,7 +121,7 @@ def test_an_answer_in_between_begins_the_count_anew() -> None:
                 patience.call(time.sleep, seconds)
         else:
             patience.call(time.sleep, seconds)
-    for ending in (r"\)$", "3 times in a row, so it is asked no more"):
+    for ending in (r"\)$", "3 times in a row; no further calls are sent"):
         with pytest.raises(NoAnswerError, match=ending) as caught:
             patience.call(time.sleep, 600)
         assert "test_timeout.py" in traceback_of(caught.value)

@@ -148,12 +148,12 @@ def test_a_known_violation_beside_other_verdicts_is_one_truth_in_every_channel(
         assert {row["status"] for row in known if row["expected"] == "violated"} <= {"violated"}
         page = (strict.path / "page.html").read_text(encoding="utf-8")
         assert "May be released" in page
-        assert "badge state-mended" not in page
-        assert "MENDED" not in result.stdout.str()
+        assert "badge state-fixed" not in page
+        assert "FIXED  " not in result.stdout.str()
         assert said.partition(";")[0] in result.stdout.str()
 
 
-def test_a_known_violation_that_is_mended_fails(run: Run, strict: pytest.Pytester) -> None:
+def test_a_known_violation_that_is_fixed_fails(run: Run, strict: pytest.Pytester) -> None:
     policy(strict.path, KNOWN.format("9999-01-01"))
     result, record = run()
     result.assert_outcomes(passed=1, failed=1)
@@ -164,7 +164,7 @@ def test_a_known_violation_that_is_mended_fails(run: Run, strict: pytest.Pyteste
         ["gate: failed; 1 known to be violated, now fixed (scale_ratings(2))"]
     )
     result.stdout.fnmatch_lines(
-        ["MENDED  *", "*scale_ratings(2) holds, though its test expects a violation: *"]
+        ["FIXED  *", "*scale_ratings(2) holds, though its test expects a violation: *"]
     )
 
 

@@ -18,5 +18,5 @@ def test_own_recommender(journey: Journey) -> None:
     first, second = (row["traceback"] for row in hangs["results"])
     assert "NoAnswerError" in first
     assert "its traceback stands below" in second
-    assert "so it is asked no more" in hangs["results"][0]["reason"]
+    assert "no further calls are sent" in hangs["results"][0]["reason"]
     assert {row["status"] for row in green["results"]} <= {"holds", "not-applicable"}

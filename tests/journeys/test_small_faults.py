@@ -1,4 +1,4 @@
-"""Small faults around a sound model: each is red by its own test, then mended or declared, and brought back."""
+"""Small faults around a sound model: each is red by its own test, then fixed or declared, and brought back."""
 
 from typing import Any
 

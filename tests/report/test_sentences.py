@@ -61,10 +61,10 @@ def test_an_inconclusive_row_says_what_would_settle_it() -> None:
 
 
 def test_what_a_test_expects_is_said() -> None:
-    known, mended = row(expected="violated"), holds(expected="violated")
+    known, fixed = row(expected="violated"), holds(expected="violated")
     assert sentence(known).startswith("shuffle(0) is violated, as its test expects: ")
-    assert sentence(mended).startswith("shuffle(0) holds, though its test expects a violation: ")
-    assert "remove expect_violated()" in sentence(mended)
+    assert sentence(fixed).startswith("shuffle(0) holds, though its test expects a violation: ")
+    assert "remove expect_violated()" in sentence(fixed)
 
 
 def test_rows_without_a_number_give_the_reason() -> None:

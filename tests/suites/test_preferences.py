@@ -178,7 +178,7 @@ def test_who_promises_the_order_may_mind_it(pytester: pytest.Pytester) -> None:
     found = {row["relation"]: (row["status"], row["reason"]) for row in result}
     assert found["reverse_history"][0] == "holds"
     assert found["reorder_history"][0] == "not-applicable"
-    assert found["reorder_history"][1].endswith("promises to mind order, so its answer may change")
+    assert found["reorder_history"][1].endswith("claims to use order, so its answer may change")
 
 
 def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> None:
@@ -188,7 +188,7 @@ def test_who_promises_recency_may_mind_the_order(pytester: pytest.Pytester) -> N
     )
     (row,) = (row for row in result if row["relation"] == "reorder_history")
     assert row["status"] == "not-applicable"
-    assert row["reason"].endswith("promises to mind recency, so its answer may change")
+    assert row["reason"].endswith("claims to use recency, so its answer may change")
 
 
 @pytest.mark.parametrize(("fault", "status"), [("", "holds"), ("ignores_exclusions", "violated")])

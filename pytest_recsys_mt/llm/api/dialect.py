@@ -1,4 +1,4 @@
-"""What an endpoint takes of the API, as far as seen."""
+"""The request fields that an endpoint is known to accept."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Dialect:
             "temperature": f"{url} takes no temperature for {model}: the given one was not used",
             "top_p": f"{url} takes no top_p for {model}: the given one was not used",
             "seed": f"{url} takes no seed, so answers cannot be reproduced",
-            "json": f"{url} takes no response_format, so nothing holds answers to JSON",
+            "json": f"{url} takes no response_format, so JSON output is not enforced",
             "schema": f"{url} takes no JSON schema, so answers may have any form",
             "limits": f"{url} takes {self.limits[0]}, not {before.limits[0]}",
         }

@@ -1,4 +1,4 @@
-"""What the lines of an answer, in its list and beside it, name of what is offered."""
+"""The candidates that each line of an answer names."""
 
 import re
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from pytest_recsys_mt.report.judged import is_quick
 
 BROKEN = {
     "violated": ("promise is broken", "promises are broken"),
-    "mended": ("expected violation is gone", "expected violations are gone"),
+    "fixed": ("expected violation is gone", "expected violations are gone"),
     "error": ("verdict could not be made", "verdicts could not be made"),
     "inconclusive": ("promise is inconclusive", "promises are inconclusive"),
     "failed": ("test failed though its promise holds", "tests failed though their promises hold"),

@@ -13,7 +13,7 @@ from pytest_recsys_mt.report.html.words import STATES, State
 
 VERBS = {
     "error": "in error",
-    "mended": "fixed, so unexpected",
+    "fixed": "fixed, so unexpected",
     "holds": "hold",
     "not-applicable": "not applicable",
 }

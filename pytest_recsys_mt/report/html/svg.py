@@ -9,7 +9,7 @@ INK, MUTED, LINE, ZONE, PAPER = (
 )
 SERIES = tuple(f"var(--series-{number})" for number in (1, 2, 3, 4))
 OF_STATE: dict[str, str] = {
-    **dict.fromkeys(("violated", "error", "mended"), "var(--bad)"),
+    **dict.fromkeys(("violated", "error", "fixed"), "var(--bad)"),
     **dict.fromkeys(("known", "inconclusive"), "var(--unclear)"),
     "holds": "var(--good)",
     "not-applicable": MUTED,

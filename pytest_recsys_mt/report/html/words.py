@@ -27,7 +27,7 @@ STATES: dict[states.State, State] = {
     for state in (
         State("violated", "violated", "✗", "Violated: the promise is broken"),
         State("error", "error", "!", "Errors: no verdict could be made"),
-        State("mended", "fixed", "!", "Fixed: violations that were expected and are gone"),
+        State("fixed", "fixed", "!", "Fixed: a violation was expected, and the promise holds"),
         State("inconclusive", "inconclusive", "?", "Inconclusive: neither kept nor broken"),
         State("known", "known violation", "✗", "Known violations, as the tests expect", bad=False),
         State("holds", "holds", "✓", "Holds: the promise is kept", bad=False),

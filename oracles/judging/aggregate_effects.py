@@ -17,7 +17,8 @@ from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
-from pytest_recsys_mt.oracles.judging.effect import Effects, others, replicates_of, under
+from pytest_recsys_mt.oracles.judging.effect import Effects, others, under
+from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 
 

@@ -16,13 +16,8 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, NO_REASON
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import (
-    Effects,
-    Noise,
-    is_answered,
-    replicates_of,
-    similarity_effects,
-)
+from pytest_recsys_mt.oracles.judging.effect import Effects, Noise, similarity_effects
+from pytest_recsys_mt.oracles.judging.encoding import is_answered, replicates_of
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named

@@ -117,7 +117,7 @@ def _moved_to(
     centre: float, drawn: Floats, effects: Effects, value: float, rng: np.random.Generator
 ) -> Floats:
     """Samples of effects, moved so that their mean keeps the promise."""
-    mean = effects.effect.mean()
+    mean = float(effects.effect.mean())
     if centre not in effects.reach:
         return drawn - mean + centre
     # Effects have no room beyond their end, so some of them are moved there.

@@ -14,6 +14,7 @@ from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.family import Family, weights
 from pytest_recsys_mt.oracles.judging.ladder import (
+    joined,
     missing_in_words,
     not_asked,
     too_many_unread,
@@ -77,7 +78,6 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     if conclusion.status == "holds" and claim.cap is not None:
         measures = f"{measures} (up to {claim.cap:g} a user)"
         details["cap"] = claim.cap
-    reasons = [conclusion.reason, *missing, effects.note]
     return Verdict(
         conclusion.status,
         claim.oracle,
@@ -93,7 +93,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         errors=account.errors.total(),
         account=account.plain,
         details=details,
-        reason="; ".join(reason for reason in reasons if reason),
+        reason=joined(conclusion.reason, *missing, effects.note),
         **conclusion.numbers,
     )
 

@@ -15,6 +15,7 @@ from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.encoding import encode
+from pytest_recsys_mt.oracles.judging.ladder import joined
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -107,6 +108,10 @@ class Effects:
     def of_all(self) -> Mean:
         """The estimate of all users' mean effect; needs at least one scored user."""
         return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
+
+    def with_note(self, note: str) -> Effects:
+        """The same, with a further note for readers; an empty one adds nothing."""
+        return replace(self, note=joined(self.note, note))
 
     def up_to(self, cap: float | None) -> Effects:
         """The same, but no effect counts more than `cap`; None counts all of each."""

@@ -25,6 +25,11 @@ Readable = Sample | Pairs | Choices
 BOTH_ENDS = "counts against every claim: as the worst effect against holds, as the best effect against violated"
 
 
+def joined(*parts: str) -> str:
+    """The parts that are not empty, as one text."""
+    return "; ".join(part for part in parts if part)
+
+
 def without_verdict(
     account: Account,
     unasked: Mapping[str, int],

@@ -26,10 +26,7 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with a note if source and follow-ups are far apart in time."""
     if pairs.apart < WORTH_TELLING:
         return effects
-    note = f"source and follow-ups were asked {lasting(pairs.apart)} apart"
-    if effects.note:
-        note = f"{effects.note}; {note}"
-    return dataclasses.replace(effects, note=note)
+    return effects.with_note(f"source and follow-ups were asked {lasting(pairs.apart)} apart")
 
 
 Anew = tuple[Verdict, int]

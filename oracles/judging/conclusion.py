@@ -57,7 +57,14 @@ class _Conclusion:
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
-    """The verdict on the users asked so far, whether or not more can be asked."""
+    """The verdict on the users asked so far, whether or not more can be asked.
+
+    Args:
+        claim: What is judged.
+        relation: The name of what was changed.
+        seen: The effects of these users, and who has none.
+        context: The facts of the run.
+    """
     effects = seen.effects
     account = seen.account
     unread = too_many_unread(seen.tally, context)

@@ -242,7 +242,13 @@ def _has_place(side: Lists) -> NDArray[np.bool_]:
 def unsure(
     floor: Floats, replicates: tuple[int, ...], context: Context
 ) -> Callable[[], str] | None:
-    """Says why the noise floor may be too high; None if an answer to one request differs from another."""
+    """Says why the noise floor may be too high; None if an answer to one request differs from another.
+
+    Args:
+        floor: The agreement of each user's replicates, ``(n,)``.
+        replicates: The number of answers to a request of each side.
+        context: The facts of the run.
+    """
     all_equal = 1 not in replicates and len(floor) > 0 and bool((floor == 1).all())
     return context.unsure if all_equal or context.made_up else None
 
@@ -279,7 +285,16 @@ def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
 
 
 def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[str]) -> list[int]:
-    """For each user whose value is unknown, in the order drawn, before which scored user they stand."""
+    """For each user whose value is unknown, in the order drawn, before which scored user they stand.
+
+    Args:
+        unknown: The users whose value is unknown.
+        scored: The scored users, in the order drawn.
+        order: All users, in the order drawn.
+
+    Returns:
+        Indices among the scored users, ascending; their number for who stands behind all of them.
+    """
     place = {user: at for at, user in enumerate(order)}
     scored_places = [place[user] for user in scored]
     unknown_places = sorted(place[user] for user in unknown)

@@ -88,26 +88,38 @@ def over_fits(
         widest = (min(low, judged.interval[0]), max(high, judged.interval[1]))
         return dataclasses.replace(judged, interval=widest)
 
+    return _withdrawn_for_spread(verdict, judged, claim, estimate, quantile)
+
+
+def _withdrawn_for_spread(
+    verdict: Verdict, judged: Verdict, claim: Claim, estimate: _Estimate, quantile: float
+) -> Verdict:
+    """The withdrawn verdict on all fits, with its reason and the fits a side that are likely to be enough.
+
+    Args:
+        verdict: The verdict on the first fits.
+        judged: The verdict on all of them.
+        claim: What is judged.
+        estimate: The mean effect over all fits.
+        quantile: The bounds of the mean, in standard errors.
+    """
+    low = estimate.mean - quantile * estimate.error
+    high = estimate.mean + quantile * estimate.error
     fits_a_side = estimate.fits // 2
     reason = (
         f"{verdict.status} with the first {fits_a_side // 2} fits a side; of {fits_a_side} with other seeds the mean "
         f"lies between {low:.3f} and {high:.3f}, and {claim.promise} {claim.margin:g} is asked; "
         f"more fits narrow this (--recsys-replicates)"
     )
-    return _with_fits_needed(withdrawn(judged, reason), claim, estimate, quantile)
-
-
-def _with_fits_needed(
-    verdict: Verdict, claim: Claim, estimate: _Estimate, quantile: float
-) -> Verdict:
-    """A withdrawn verdict, with the fits a side that are likely enough if the mean is 0; unchanged if there were so many."""
+    without_claim = withdrawn(judged, reason)
     margin = abs(claim.margin)
     if (quantile + _SURE_ERRORS) * estimate.error <= margin:
-        return verdict
-    fits_a_side = estimate.fits // 2
-    needed = math.ceil(fits_a_side * ((quantile + _POWER_ERRORS) * estimate.error / margin) ** 2)
-    details = {**verdict.details, FITS_NEEDED: max(needed, fits_a_side + 1)}
-    return dataclasses.replace(verdict, details=details)
+        # There were fits enough for a mean of 0, so more of them are unlikely to help.
+        return without_claim
+    error_in_margins = (quantile + _POWER_ERRORS) * estimate.error / margin
+    needed = math.ceil(fits_a_side * error_in_margins**2)
+    details = {**without_claim.details, FITS_NEEDED: max(needed, fits_a_side + 1)}
+    return dataclasses.replace(without_claim, details=details)
 
 
 def _status(claim: Claim, low: float, high: float) -> Status:

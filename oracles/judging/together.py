@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import NEEDED, Slice, Verdict
+from pytest_recsys_mt.verdict import NEEDED, Slice, Status, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -50,12 +50,7 @@ def confirmed(
         deterministic: Whether the recommender declares itself deterministic.
         anew: Asks both sides together; returns None if nothing can have changed.
     """
-    difference = "holds" if verdict.allowed == "at least" else "violated"
-    moved = any(verdict.per_user.values())
-    may_be_noise = deterministic and verdict.status == "inconclusive" and moved
-    if verdict.status != difference and not may_be_noise:
-        return verdict
-    if verdict.estimate is None or not (apart or deterministic):
+    if not (apart or deterministic) or not _depends_on_time(verdict, deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
@@ -76,14 +71,13 @@ def confirmed(
         if not apart and "unreadable" not in other.details:
             return verdict
         return withdrawn(verdict, f"asked {when}, then again together: {other.reason}")
-    if second.status == difference:
+    if second.status == _difference(verdict):
         return other if deterministic else verdict
     if deterministic:
         asked_when = f" (source and follow-ups were asked {when})" if apart else ""
         reason = (
-            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request"
-            f"{asked_when}, and the recommender "
-            f"declares itself deterministic; with this noise, D is {second.estimate:.3f}"
+            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request{asked_when}, "
+            f"and the recommender declares itself deterministic; with this noise, D is {second.estimate:.3f}"
         )
         return withdrawn(other, reason)
     low, high = second.interval
@@ -93,6 +87,21 @@ def confirmed(
         f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
     return withdrawn(other, reason)
+
+
+def _difference(verdict: Verdict) -> Status:
+    """The status that claims that the two sides differ."""
+    return "holds" if verdict.allowed == "at least" else "violated"
+
+
+def _depends_on_time(verdict: Verdict, deterministic: bool) -> bool:
+    """Whether a change of the recommender between the two sides may be what the verdict shows."""
+    if verdict.estimate is None:
+        return False
+    if verdict.status == _difference(verdict):
+        return True
+    moved = any(verdict.per_user.values())
+    return deterministic and verdict.status == "inconclusive" and moved
 
 
 def withdrawn(verdict: Verdict, reason: str) -> Verdict:

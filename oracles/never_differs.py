@@ -6,7 +6,8 @@ from pytest_recsys_mt.answers import Answers, Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
-from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, encode, mostly_holes
+from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, mostly_holes
+from pytest_recsys_mt.oracles.judging.encoding import encode
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.judge import reported, with_vacuity
 from pytest_recsys_mt.oracles.judging.ladder import (

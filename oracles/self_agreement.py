@@ -15,12 +15,11 @@ from pytest_recsys_mt.oracles.judging.effect import (
     ONE_REPLICATE,
     Effects,
     agreement_within,
-    encode,
-    filled,
     others,
     under,
     unsure,
 )
+from pytest_recsys_mt.oracles.judging.encoding import encode, filled
 from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices

@@ -17,7 +17,8 @@ from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
-from pytest_recsys_mt.oracles.judging.effect import Effects, others, replicates_of, under
+from pytest_recsys_mt.oracles.judging.effect import Effects, others, under
+from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
 
 
@@ -41,17 +42,24 @@ def _effects(
     aggregate: Aggregate,
     reach: tuple[float, float],
 ) -> Effects:
-    rows = [
-        row
-        for row, one in enumerate(zip(*(side for side, _ in sides), strict=True))
-        if any(answer.items or answer.entries for asked in one for answer in asked.answers)
-    ]
+    """The effects of a sum of aggregates.
+
+    Args:
+        sides: The answers of each side, with the sign of its aggregate.
+        context: The facts of the run.
+        aggregate: What is computed of each side.
+        reach: The smallest and the largest possible sum.
+    """
+    users = zip(*(side for side, _ in sides), strict=True)
+    rows = [row for row, one in enumerate(users) if any(map(_has_entries, one))]
     failed = under(NO_ANSWER, others(len(sides[0][0]), rows))
     nobody = Effects(np.empty(0, np.intp), np.empty(0), reach, failed=failed, noise="no bias")
     if not rows:
         return nobody
-    value, without = 0.0, np.zeros(len(rows))
-    obstacle = note = ""
+    value = 0.0
+    without = np.zeros(len(rows))
+    obstacle = ""
+    note = ""
     for side, sign in sides:
         asked = [side[row] for row in rows]
         replicates = replicates_of(asked)
@@ -64,8 +72,9 @@ def _effects(
                 return dataclasses.replace(nobody, left_out={reason: rows})
             of_others, missing = _of_others(aggregate, answered, context, of_all)
             obstacle = obstacle or missing
-            value += sign / replicates * of_all
-            without += sign / replicates * of_others
+            weight = sign / replicates
+            value += weight * of_all
+            without += weight * of_others
     effect = linearised(value, without)
     width = aggregate.span[1] - aggregate.span[0]
     return dataclasses.replace(
@@ -80,9 +89,15 @@ def _effects(
     )
 
 
+def _has_entries(asked: Asked) -> bool:
+    """Whether an answer of a user says anything, be it an item or not."""
+    return any(answer.items or answer.entries for answer in asked.answers)
+
+
 def _of_others(
     aggregate: Aggregate, answered: Sequence[Answered], context: Context, of_all: float
 ) -> tuple[Floats, str]:
+    """The aggregate without each user, ``(n,)``, and why it cannot be judged where it is undefined without one."""
     if len(answered) == 1:
         return np.array([of_all]), ""
     left = [_number(aggregate, value) for value in aggregate.leaving_out(answered, context)]
@@ -91,17 +106,18 @@ def _of_others(
             f"{aggregate.name}: without_each must return one number per user, got {len(left)} for "
             f"{len(answered)} users"
         )
-    missing = next((row for row, value in enumerate(left) if value is None), None)
-    if missing is None:
+    if None not in left:
         return np.array(left, np.float64), ""
-    told = (
-        f"{aggregate.name} is undefined without user {answered[missing][0].user!r}, so it has no "
+    asked, _ = answered[left.index(None)]
+    obstacle = (
+        f"{aggregate.name} is undefined without user {asked.user!r}, so it has no "
         f"interval; ask more users"
     )
-    return np.full(len(left), of_all), told
+    return np.full(len(left), of_all), obstacle
 
 
 def _number(aggregate: Aggregate, value: float | None) -> float | None:
+    """The value of an aggregate, checked; None if it is undefined."""
     if value is None:
         return None
     if not math.isfinite(value):

@@ -16,30 +16,44 @@ Promise = Allowed
 
 @dataclass(frozen=True)
 class Claim:
-    """What an oracle, named with its similarity or score, has to judge; the margin is in the unit of the effects.
+    """What an oracle has to judge.
 
-    `ask_everybody` if the mean itself is wanted: after an early stop it is too far from the margin.
+    Attributes:
+        oracle: The name of the oracle, with its similarity or score.
+        promise: The promise about the mean effect.
+        margin: Its limit, in the unit of the effects.
+        ask_everybody: Whether everybody is asked even if the verdict is clear earlier, because the mean itself is
+            wanted: after an early stop it is too far from the margin.
+        ways: In how many ways the whole promise can break; this claim is one of them.
+        measures: What the mean is, in words.
+        slices: Groups of users that are judged too; None: as the run says.
+        changes: Whether the promise is that answers change.
+        cap: Up to which an effect counts for ``holds``; not below the margin.
     """
 
     oracle: str
     promise: Promise
     margin: float
-    ask_everybody: bool = False  # even if the verdict is clear earlier
-    ways: int = 1  # in which the whole promise can break; this claim is one of them
-    measures: str = ""  # what the mean is, in words
-    slices: Slices | None = None  # groups of users that are judged too; None: as the run says
-    changes: bool = False  # whether the promise is that answers change
-    cap: float | None = None  # up to which an effect counts for ``holds``; not below the margin
+    ask_everybody: bool = False
+    ways: int = 1
+    measures: str = ""
+    slices: Slices | None = None
+    changes: bool = False
+    cap: float | None = None
 
     def __post_init__(self) -> None:
         if self.slices is not None:
-            object.__setattr__(self, "slices", tuple(self.slices))  # claims are keys
+            # Claims are keys, so a list will not do.
+            object.__setattr__(self, "slices", tuple(self.slices))
 
     @property
     def allowed(self) -> tuple[float, float]:
         """The smallest and the largest mean that keep the promise."""
-        least = {"at most": -math.inf, "at least": self.margin, "within": -self.margin}
-        return least[self.promise], math.inf if self.promise == "at least" else self.margin
+        if self.promise == "at most":
+            return -math.inf, self.margin
+        if self.promise == "at least":
+            return self.margin, math.inf
+        return -self.margin, self.margin
 
 
 def p_value(mean: Mean, claim: Claim) -> float:
@@ -55,8 +69,9 @@ def p_value_of_opposite(mean: Mean, claim: Claim) -> float:
     """P-value of the hypothesis that the promise does not hold; for "within" by two one-sided tests (Schuirmann 1987)."""
     if claim.promise == "within":
         return max(mean.p_at_least(claim.margin), mean.p_at_most(-claim.margin))
-    opposite = mean.p_at_least if claim.promise == "at most" else mean.p_at_most
-    return opposite(claim.margin)
+    if claim.promise == "at most":
+        return mean.p_at_least(claim.margin)
+    return mean.p_at_most(claim.margin)
 
 
 def excess(claim: Claim, effect: Floats) -> Floats:

@@ -14,6 +14,7 @@ from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.family import Family, weights
 from pytest_recsys_mt.oracles.judging.ladder import (
+    joined,
     missing_in_words,
     not_asked,
     too_many_unread,
@@ -56,7 +57,14 @@ class _Conclusion:
 
 
 def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Verdict:
-    """The verdict on the users asked so far, whether or not more can be asked."""
+    """The verdict on the users asked so far, whether or not more can be asked.
+
+    Args:
+        claim: What is judged.
+        relation: The name of what was changed.
+        seen: The effects of these users, and who has none.
+        context: The facts of the run.
+    """
     effects = seen.effects
     account = seen.account
     unread = too_many_unread(seen.tally, context)
@@ -77,7 +85,6 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
     if conclusion.status == "holds" and claim.cap is not None:
         measures = f"{measures} (up to {claim.cap:g} a user)"
         details["cap"] = claim.cap
-    reasons = [conclusion.reason, *missing, effects.note]
     return Verdict(
         conclusion.status,
         claim.oracle,
@@ -93,7 +100,7 @@ def verdict_of(claim: Claim, relation: str, seen: Seen, context: Context) -> Ver
         errors=account.errors.total(),
         account=account.plain,
         details=details,
-        reason="; ".join(reason for reason in reasons if reason),
+        reason=joined(conclusion.reason, *missing, effects.note),
         **conclusion.numbers,
     )
 

@@ -16,13 +16,8 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, NO_REASON
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
-from pytest_recsys_mt.oracles.judging.effect import (
-    Effects,
-    Noise,
-    is_answered,
-    replicates_of,
-    similarity_effects,
-)
+from pytest_recsys_mt.oracles.judging.effect import Effects, Noise, similarity_effects
+from pytest_recsys_mt.oracles.judging.encoding import is_answered, replicates_of
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
@@ -53,7 +48,18 @@ def judge_mean(
     measure: OfPairs,
     slices: Slices | None = None,
 ) -> Verdict:
-    """Judge a mean over users against a margin in (0, 1), for the oracle of that name."""
+    """Judge a mean over users against a margin, and report the verdict.
+
+    Args:
+        oracle: The name of the oracle.
+        promise: The promise about the mean.
+        source: The answers to the original requests.
+        followup: Those to the transformed ones.
+        margin: The limit of the mean, in (0, 1).
+        measures: What the mean is, in words.
+        measure: Measures the effect of each user.
+        slices: Groups of users that are judged too; None takes those of the run.
+    """
     most = share(oracle, "margin", margin)
     claim = Claim(oracle, promise, most, measures=measures, slices=slices)
     return judge_pair(source, followup, claim, measure)
@@ -76,16 +82,19 @@ def paired_differences(
 
     def difference(source: Asked, followup: Asked) -> float:
         require_answer(source, followup)
-        found = number(source, followup, context)
-        if found and not context.deterministic:
-            _require_sign(source.user, found, number(followup, source, context))
-        return found
+        forwards = number(source, followup, context)
+        if forwards and not context.deterministic:
+            _require_sign(source.user, forwards, number(followup, source, context))
+        return forwards
 
-    sides = (pairs.source, pairs.followup)
-    return scored(difference, *sides, reach=(-reach, reach), noise="no bias")[0]
+    effects, _ = scored(
+        difference, pairs.source, pairs.followup, reach=(-reach, reach), noise="no bias"
+    )
+    return effects
 
 
 def _require_sign(user: str, forwards: float, backwards: float) -> None:
+    """Check that a number between two sides changes its sign if they change places."""
     if abs(forwards + backwards) > 1e-6 * max(1.0, abs(forwards)):
         raise OracleError(
             f"paired_differences: the number of user {user!r} is {forwards:g} from source to follow-up and {backwards:g} "
@@ -101,7 +110,7 @@ def scored(
     reach: tuple[float, float] = (0.0, 1.0),
     noise: Noise = "taken off",
 ) -> tuple[Effects, Floats]:
-    """The users who have as many numbers as `width` says, of which the first is the effect, and these numbers, ``(width, n)``.
+    """The effects of the users who have a number, and all their numbers.
 
     `number` raises `NotApplicable` if it is not defined for a user, who is then left out, whatever the answers are. It
     raises `Unscored` if a user's answers have no number, or differ in whether they have one.
@@ -109,23 +118,30 @@ def scored(
     A number between two sides is also above 0 for two answers of a noisy recommender to one request. So, unless
     `noise` says ``no bias``, the same number between replicates is taken off: the effect is the mean over pairs of one
     answer of each side, minus the mean over pairs of answers of one side. Its mean is 0 where nothing changed.
+
+    Args:
+        number: Takes the answers of a user, of each side; returns one number, or a tuple of `width`.
+        sides: The answers of one side or two.
+        width: The count of numbers of a user, of which the first is the effect.
+        reach: The smallest and the largest possible effect.
+        noise: What the noise of a recommender adds to a number between two sides.
+
+    Returns:
+        The effects, and the numbers, ``(width, n)``.
     """
     of_two = len(sides) == 2
-    beyond_noise = of_two and noise == "taken off" and replicates_of(sides[0]) > 1
-    if beyond_noise:
-        if width > 1:
-            raise OracleError(
-                f"scored: the noise of {width} numbers at once cannot be taken off; measure one number, or declare "
-                f"noise='no bias'"
-            )
+    if of_two and noise == "taken off" and replicates_of(sides[0]) > 1:
+        _require_one_number(width)
         number = partial(_beyond_noise, number)
         reach = (reach[0] - reach[1], reach[1] - reach[0])
     rows: list[int] = []
     numbers: list[float | tuple[float, ...]] = []
-    left_out, failed, undefined = (defaultdict[str, list[int]](list) for _ in range(3))
-    for row, one in enumerate(zip(*sides, strict=True)):
+    left_out: dict[str, list[int]] = defaultdict(list)
+    failed: dict[str, list[int]] = defaultdict(list)
+    undefined: dict[str, list[int]] = defaultdict(list)
+    for row, answers_of_user in enumerate(zip(*sides, strict=True)):
         try:
-            numbers.append(number(*one))
+            numbers.append(number(*answers_of_user))
             rows.append(row)
         except NotApplicable as reason:
             left_out[str(reason) or NO_REASON].append(row)
@@ -146,14 +162,27 @@ def scored(
     return effects, columns
 
 
+def _require_one_number(width: int) -> None:
+    if width > 1:
+        raise OracleError(
+            f"scored: the noise of {width} numbers at once cannot be taken off; measure one number, or declare "
+            f"noise='no bias'"
+        )
+
+
 def _beyond_noise(number: Callable[..., Any], source: Asked, followup: Asked) -> float:
     """The mean number between one answer of each side, minus that between two answers of one side."""
-    ours, theirs = (
-        [replace(side, answers=(one,)) for one in side.answers] for side in (source, followup)
-    )
-    floors = [[number(*both) for both in permutations(side, 2)] for side in (ours, theirs)]
-    between = [number(*both) for both in product(ours, theirs)]
-    return fmean(between) - sum(map(fmean, floors)) / len(floors)
+    of_source = _one_by_one(source)
+    of_followup = _one_by_one(followup)
+    source_floor = fmean(number(*both) for both in permutations(of_source, 2))
+    followup_floor = fmean(number(*both) for both in permutations(of_followup, 2))
+    between = fmean(number(*both) for both in product(of_source, of_followup))
+    return between - (source_floor + followup_floor) / 2
+
+
+def _one_by_one(asked: Asked) -> list[Asked]:
+    """Each answer of a user as if it were the only one."""
+    return [replace(asked, answers=(answer,)) for answer in asked.answers]
 
 
 def judge_agreement(
@@ -170,7 +199,24 @@ def judge_agreement(
     slices: Slices | None = None,
     cap: float | None = None,
 ) -> Verdict:
-    """Judge the mean loss of agreement, for the oracle `name`; `effects` is called like `similarity_effects`."""
+    """Judge the mean loss of agreement, and report the verdict.
+
+    Args:
+        name: The name of the oracle, without the similarity.
+        source: The answers to the original requests.
+        followup: Those to the transformed ones.
+        similarity: The name of the similarity.
+        margin: The limit of the mean, in (0, 1).
+        promise: The promise about the mean.
+        measures: What the mean is, in words.
+        among: The similarities that the oracle takes.
+        effects: Measures the effects; called like `similarity_effects`.
+        slices: Groups of users that are judged too; None takes those of the run.
+        cap: Up to which a loss counts for ``holds``, above the margin and below 1; None counts all of each.
+
+    Raises:
+        OracleError: If an argument is out of its range.
+    """
     oracle = f"{name}:{similarity}"
     function = similarity_named(similarity, among)
     most = share(oracle, "margin", margin)

@@ -6,16 +6,16 @@ from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
-from pytest_recsys_mt.oracles.scores.slots import offered
+from pytest_recsys_mt.oracles.judging.encoding import encode
+from pytest_recsys_mt.oracles.judging.ladder import joined
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
@@ -55,37 +55,63 @@ class Effects:
     """What an oracle measured of the scored users, all ``(n,)``, and why others were not scored.
 
     Every given user is scored, or stands under a reason in `failed`, `undefined` or `left_out`; see `account.Account`.
-    `noise` says what became of the noise in an effect between two sides; see `Noise`. `unsure` says why the effects may not show that the mean is large, since the recommender's own noise is unknown. It
-    may send calls, so it is asked only before such a claim. Nothing bounds what a user who was not measured would add
-    to a `joint` number.
+
+    Attributes:
+        rows: Indices of the scored users among the given ones.
+        effect: In the unit of the margin.
+        reach: The smallest and the largest possible effect.
+        mean: The estimate of all users' mean effect, if bets do not give it.
+        wide: Whether effects are expected in the whole range; see `betting`.
+        floor: Agreement of each user's replicates, if a similarity is judged.
+        agreement: Agreement of each user's source and follow-up, likewise.
+        left_out: The users for whom the effect is not defined.
+        failed: The users who got no answer.
+        undefined: The users whose answers have no number.
+        shown: Which answer of each user to show; None shows the first.
+        obstacle: Why these answers allow no verdict, whatever the numbers.
+        unsure: Returns why the effects may not show that the mean is large, since the recommender's own noise is
+            unknown; empty if they may. It may send calls, so it is called only before such a claim.
+        room: By how much a kept promise is expected to be kept; None: by the limit.
+        note: For readers of the numbers.
+        holes: The share of the compared places without an offered item.
+        joint: Whether the mean is a number of all users together (an aggregate). Nothing bounds what a user who was
+            not measured would add to it.
+        noise: What became of the noise in an effect between two sides; see `Noise`.
+        approximate: Whether the bounds of `mean` are unproven, as reports must say.
+        unknown: For each user whose effect is unknown, before which scored user they stand, ascending.
+        unknown_users: The ids of these users.
     """
 
-    rows: NDArray[np.intp]  # indices among the given users
-    effect: Floats  # in the unit of the margin
-    reach: tuple[float, float]  # the smallest and the largest possible effect
-    mean: Mean | None = None  # the estimate of all users' mean effect, if bets do not give it
-    wide: bool = False  # whether effects are expected in the whole range; see `betting`
-    floor: Floats | None = None  # agreement of each user's replicates, if a similarity is judged
-    agreement: Floats | None = None  # agreement of each user's source and follow-up, likewise
-    left_out: Reasons = field(default_factory=dict)  # not defined for these users
-    failed: Reasons = field(default_factory=dict)  # these users got no answer
-    undefined: Reasons = field(default_factory=dict)  # the answers of these users have no number
-    shown: NDArray[np.intp] | None = None  # which answer of each to show; None shows the first
-    obstacle: str = ""  # why these answers allow no verdict, whatever the numbers
+    rows: NDArray[np.intp]
+    effect: Floats
+    reach: tuple[float, float]
+    mean: Mean | None = None
+    wide: bool = False
+    floor: Floats | None = None
+    agreement: Floats | None = None
+    left_out: Reasons = field(default_factory=dict)
+    failed: Reasons = field(default_factory=dict)
+    undefined: Reasons = field(default_factory=dict)
+    shown: NDArray[np.intp] | None = None
+    obstacle: str = ""
     unsure: Callable[[], str] | None = None
-    room: float | None = None  # by how much a kept promise is expected to be; None: by the limit
-    note: str = ""  # for readers of the numbers
-    holes: float = 0.0  # the share of the compared places without an offered item
-    joint: bool = False  # whether the mean is a number of all users together (an aggregate)
+    room: float | None = None
+    note: str = ""
+    holes: float = 0.0
+    joint: bool = False
     noise: Noise = "unknown"
-    approximate: bool = False  # whether the bounds of `mean` are unproven, as reports must say
-    unknown: tuple[int, ...] = ()  # before which scored user each of these stands, ascending
-    unknown_users: tuple[str, ...] = ()  # their ids
+    approximate: bool = False
+    unknown: tuple[int, ...] = ()
+    unknown_users: tuple[str, ...] = ()
 
     @property
     def of_all(self) -> Mean:
         """The estimate of all users' mean effect; needs at least one scored user."""
         return self.mean or Bets(self.effect, *self.reach, self.unknown, wide=self.wide)
+
+    def with_note(self, note: str) -> Effects:
+        """The same, with a further note for readers; an empty one adds nothing."""
+        return replace(self, note=joined(self.note, note))
 
     def up_to(self, cap: float | None) -> Effects:
         """The same, but no effect counts more than `cap`; None counts all of each."""
@@ -95,47 +121,48 @@ class Effects:
         return replace(self, effect=np.minimum(self.effect, cap), reach=(low, cap))
 
     def of(self, inside: NDArray[np.bool_], unknown: Collection[str]) -> Effects:
-        """The effects of the scored users who are `inside`, ``(n,)``, and of those of `unknown_users` in `unknown`."""
-        places = np.concatenate([[0], np.cumsum(inside)])
-        left = [
-            (int(places[place]), user)
-            for place, user in zip(self.unknown, self.unknown_users, strict=True)
-            if user in unknown
-        ]
-        arrays = {name: getattr(self, name) for name in _OF_EACH}
+        """The effects of some users.
+
+        Args:
+            inside: Which of the scored users these are, ``(n,)``.
+            unknown: The others; those of `unknown_users` who are not among them are left out.
+        """
+        inside_before = np.concatenate([[0], np.cumsum(inside)])
+        places = []
+        users = []
+        for place, user in zip(self.unknown, self.unknown_users, strict=True):
+            if user in unknown:
+                places.append(int(inside_before[place]))
+                users.append(user)
+        arrays = {name: getattr(self, name) for name in _OF_EACH_USER}
         return replace(
             self,
-            unknown=tuple(place for place, _ in left),
-            unknown_users=tuple(user for _, user in left),
-            **{name: each[inside] for name, each in arrays.items() if each is not None},
+            unknown=tuple(places),
+            unknown_users=tuple(users),
+            **{name: array[inside] for name, array in arrays.items() if array is not None},
         )
 
 
-_OF_EACH = ("rows", "effect", "floor", "agreement", "shown")
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Answers as numbers, for the users with a recommendation in at least one answer.
-
-    Lists are ``(users, replicates, k)``, best first, without repeats; places that are not due are -1. An empty place
-    counts as an item of its own, with the number of the place, from 0 to k - 1. Items have higher numbers.
-    """
-
-    rows: NDArray[np.intp]  # indices of these users among the given ones
-    source: Lists
-    followup: Lists
-    holes: float  # the share of places that are empty or have an item that was not offered
+_OF_EACH_USER = ("rows", "effect", "floor", "agreement", "shown")
+"""The fields of `Effects` with one entry for each scored user."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """How far the answers of each user moved, all ``(n,)``; see `Effects`."""
+    """How far the answers of each user moved, all ``(n,)``.
+
+    Attributes:
+        effect: As in `Effects`.
+        floor: As in `Effects`.
+        agreement: As in `Effects`.
+        least: The smallest possible effect; None takes that of the similarity.
+        obstacle: As in `Effects`.
+    """
 
     effect: Floats
     floor: Floats
     agreement: Floats
-    least: float | None = None  # the smallest possible effect; None takes that of the similarity
+    least: float | None = None
     obstacle: str = ""
 
 
@@ -165,15 +192,23 @@ def similarity_effects(
     shared_only: bool = False,
     measure: Measure = beyond_noise,
 ) -> Effects:
-    """How far the lists of each user moved, as `encode` returns them."""
+    """How far the lists of each user moved, as `encode` returns them.
+
+    Args:
+        pairs: The answers of both sides.
+        context: The facts of the run.
+        similarity: How alike two lists are.
+        shared_only: Whether items that only one request offers are left out.
+        measure: How far lists moved.
+    """
     encoded = encode(pairs, context, shared_only=shared_only)
-    sides = (encoded.source, encoded.followup)
-    comparable = np.all([(side[:, :, 0] > PAD).any(axis=1) for side in sides], axis=0)
+    comparable = _has_place(encoded.source) & _has_place(encoded.followup)
+    source = encoded.source[comparable]
+    followup = encoded.followup[comparable]
     rows = encoded.rows[comparable]
     unshared = under(NOTHING_SHARED, encoded.rows[~comparable].tolist())
     # Where answers decide whether there is a place to compare, they must not decide who counts.
     depends_on_answers = shared_only and len(rows) > 0
-    source, followup = (side[comparable] for side in sides)
     replicates = (source.shape[1], followup.shape[1])
     obstacle = ONE_REPLICATE if 1 in replicates and not context.deterministic else ""
 
@@ -198,135 +233,72 @@ def similarity_effects(
     )
 
 
+def _has_place(side: Lists) -> NDArray[np.bool_]:
+    """Which users have an answer with a place to compare, ``(n,)``."""
+    has_place: NDArray[np.bool_] = np.any(side[:, :, 0] > PAD, axis=1)
+    return has_place
+
+
 def unsure(
     floor: Floats, replicates: tuple[int, ...], context: Context
 ) -> Callable[[], str] | None:
-    """Says why the noise floor may be too high; None if an answer to one request differs from another."""
-    equal = 1 not in replicates and len(floor) > 0 and bool((floor == 1).all())
-    return context.unsure if equal or context.made_up else None
+    """Says why the noise floor may be too high; None if an answer to one request differs from another.
+
+    Args:
+        floor: The agreement of each user's replicates, ``(n,)``.
+        replicates: The number of answers to a request of each side.
+        context: The facts of the run.
+    """
+    all_equal = 1 not in replicates and len(floor) > 0 and bool((floor == 1).all())
+    return context.unsure if all_equal or context.made_up else None
 
 
 def agreement_within(side: Lists, similarity: Similarity) -> Floats:
     """Mean agreement between the answers of one side, ``(n,)``; a single answer agrees with itself."""
     if side.shape[1] == 1:
         return np.ones(len(side))
-    return _mean_over(side, side, list(combinations(range(side.shape[1]), 2)), similarity)
+    pairs = list(combinations(range(side.shape[1]), 2))
+    return _mean_over(side, side, pairs, similarity)
 
 
 def agreement_between(source: Lists, followup: Lists, similarity: Similarity) -> Floats:
     """Mean agreement of all answers of one side with all answers of the other."""
-    all_pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
-    return _mean_over(source, followup, all_pairs, similarity)
-
-
-def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
-    """Similarity of answers, ``(n,)``; two without any place agree."""
-    values = similarity(a, b)
-    return np.where(np.isnan(values), (a[:, 0] == PAD) & (b[:, 0] == PAD), values)
-
-
-def filled(side: Lists) -> Lists:
-    """A side of `Encoded` whose empty places are not due: measures of papers count none as an item."""
-    return np.where(side < side.shape[2], PAD, side)
-
-
-def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
-    """Number the items of both sides in the same way, and also every empty place.
-
-    As many places are due as the request asks for, but at most its number of candidates, and on both sides the smaller
-    number. Repeats are removed. Items that no request offered, including invented ones, count like any other.
-
-    With `shared_only`, items that only the answer's own request offered are left out, and the gap is closed. As many
-    fewer places are due, for all answers of the user.
-    """
-    sides = (pairs.source, pairs.followup)
-    rows = np.flatnonzero([is_answered(*both) for both in zip(*sides, strict=True)])
-    offers = [[_offer(asked, context) for asked in side] for side in sides]
-    depths = [min(ours.due, theirs.due) for ours, theirs in zip(*offers, strict=True)]
-    numbers: dict[str, int] = {}
-    encoded = [
-        _encode_side(
-            sides[at], offers[at], offers[1 - at] if shared_only else None, depths, numbers
-        )
-        for at in (0, 1)
-    ]
-    (source, followup), filled = zip(
-        *((codes[rows], of[rows]) for codes, of in encoded), strict=True
-    )
-    # All answers of a user are compared to the same depth: the floor depends on the depth.
-    due = np.minimum(*((side > PAD).sum(axis=2).min(axis=1) for side in (source, followup)))
-    beyond = np.arange(source.shape[2]) >= due[:, None, None]
-    source, followup = (np.where(beyond, PAD, side) for side in (source, followup))
-    places = int((source > PAD).sum() + (followup > PAD).sum())
-    named = sum(int((of & ~beyond).sum()) for of in filled)
-    return Encoded(rows, source, followup, 1 - named / places if places else 0.0)
-
-
-def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[str]) -> list[int]:
-    """For each user whose value is unknown, in the order drawn, before which scored user they stand."""
-    place = {user: at for at, user in enumerate(order)}
-    known = [place[user] for user in scored]
-    return [bisect(known, at) for at in sorted(place[user] for user in unknown)]
-
-
-def is_answered(*sides: Asked) -> bool:
-    """Whether any answer of a user recommends anything."""
-    return any(answer.items for asked in sides for answer in asked.answers)
-
-
-def replicates_of(asked: Sequence[Asked]) -> int:
-    """The number of answers per user on this side, which must be the same for all, and at least one."""
-    counts = {len(one.answers): one.user for one in asked}
-    if len(counts) > 1 or 0 in counts:
-        told = ", ".join(f"{count} for user {user!r}" for count, user in sorted(counts.items()))
-        raise OracleError(
-            f"every user needs the same number of answers, at least one, got {told}; count users "
-            f"with failed calls as errors instead of shortening their answers"
-        )
-    return next(iter(counts), 1)
-
-
-def _encode_side(
-    side: Sequence[Asked],
-    offers: Sequence[_Offer],
-    others: Sequence[_Offer] | None,
-    depths: Sequence[int],
-    numbers: dict[str, int],
-) -> tuple[Lists, NDArray[np.bool_]]:
-    width = max([1, *depths])
-    shape = (len(side), replicates_of(side), width)
-    codes, filled = np.full(shape, PAD, np.int32), np.zeros(shape, np.bool_)
-    for row, (asked, offer, depth) in enumerate(zip(side, offers, depths, strict=True)):
-        ours, theirs = offer.has, others[row].has if others else None
-        for replicate, answer in enumerate(asked.answers):
-            named = list(dict.fromkeys(answer.items))[: offer.due]
-            items = [item for item in named if not theirs or theirs(item) or not ours(item)]
-            due = min(depth, offer.due - len(named) + len(items))
-            items = items[:due]
-            places, holes = codes[row, replicate], range(len(items), due)
-            places[:due] = [*(numbers.setdefault(i, width + len(numbers)) for i in items), *holes]
-            filled[row, replicate, : len(items)] = list(map(ours, items))
-    return codes, filled
-
-
-class _Offer(NamedTuple):
-    """What a request offers: whether it has an item, and how many items are due, at most its candidates."""
-
-    has: Callable[[str], bool]
-    due: int
-
-
-def _offer(asked: Asked, context: Context) -> _Offer:
-    candidates, k = asked.request.candidates, asked.request.k
-    due = k if candidates is None else min(k, len({item.id for item in candidates}))
-    return _Offer(offered(asked, context), due)
+    pairs = list(product(range(source.shape[1]), range(followup.shape[1])))
+    return _mean_over(source, followup, pairs, similarity)
 
 
 def _mean_over(
     a: Lists, b: Lists, pairs: Sequence[tuple[int, int]], similarity: Similarity
 ) -> Floats:
-    agreements = (agreement_of(a[:, left], b[:, right], similarity) for left, right in pairs)
-    return sum(agreements, np.zeros(len(a))) / len(pairs)
+    """The mean agreement over pairs of replicates of both sides, ``(n,)``."""
+    total = np.zeros(len(a))
+    for left, right in pairs:
+        total += agreement_of(a[:, left], b[:, right], similarity)
+    return total / len(pairs)
+
+
+def agreement_of(a: Lists, b: Lists, similarity: Similarity) -> Floats:
+    """Similarity of answers, ``(n,)``; two without any place agree."""
+    values = similarity(a, b)
+    are_empty = (a[:, 0] == PAD) & (b[:, 0] == PAD)
+    return np.where(np.isnan(values), are_empty, values)
+
+
+def places_of(unknown: Collection[str], scored: Sequence[str], order: Sequence[str]) -> list[int]:
+    """For each user whose value is unknown, in the order drawn, before which scored user they stand.
+
+    Args:
+        unknown: The users whose value is unknown.
+        scored: The scored users, in the order drawn.
+        order: All users, in the order drawn.
+
+    Returns:
+        Indices among the scored users, ascending; their number for who stands behind all of them.
+    """
+    place = {user: at for at, user in enumerate(order)}
+    scored_places = [place[user] for user in scored]
+    unknown_places = sorted(place[user] for user in unknown)
+    return [bisect(scored_places, at) for at in unknown_places]
 
 
 def mostly_holes(share: float) -> str:

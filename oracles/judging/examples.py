@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,57 +41,75 @@ def pick(
     followup: Sequence[Asked],
     context: Context,
 ) -> tuple[Example, ...]:
-    """Up to `WORST` users, the worst by their `excess` first, ``(n,)``, and up to `BEST` that keep the promise (at most 0)."""
+    """Up to `WORST` users who are the worst, the worst first, and up to `BEST` others who keep the promise.
+
+    Args:
+        effects: The effects of the scored users.
+        excess: By how much each exceeds what the promise allows, ``(n,)``; at most 0 where it is kept.
+        source: The answers of the source, or empty.
+        followup: The answers of the follow-up, or empty.
+        context: The facts of the run.
+    """
     # Of users who break it equally, as by any change of their lists, those whose answers agree least are the clearest.
     agreement = np.zeros(len(excess)) if effects.agreement is None else effects.agreement
     worst = np.lexsort((agreement, -excess))[:WORST]  # stable
     # Also stable in this direction: the first of equal users are shown.
     best = [place for place in np.argsort(excess, kind="stable") if excess[place] <= 0]
     rest = [place for place in best if place not in worst][:BEST]
-    found = []
+    examples = []
     for place in (*worst, *rest):
         row = int(effects.rows[place])
         answer = 0 if effects.shown is None else int(effects.shown[place])
-        before, after = (_shown(side, row, answer, context) for side in (source, followup))
-        found.append(
-            Example(
-                user=(source or followup)[row].user,
-                source=before[0],
-                followup=after[0],
-                score=None if effects.agreement is None else float(effects.agreement[place]),
-                source_kinds=before[1],
-                followup_kinds=after[1],
-                keeps=bool(excess[place] <= 0),
-                source_asked=before[2],
-                followup_asked=after[2],
-            )
+        before = _side_of_example(source, row, answer, context)
+        after = _side_of_example(followup, row, answer, context)
+        example = Example(
+            user=(source or followup)[row].user,
+            source=before.titles,
+            followup=after.titles,
+            score=None if effects.agreement is None else float(effects.agreement[place]),
+            source_kinds=before.kinds,
+            followup_kinds=after.kinds,
+            keeps=bool(excess[place] <= 0),
+            source_asked=before.shown,
+            followup_asked=after.shown,
         )
-    return tuple(found)
+        examples.append(example)
+    return tuple(examples)
 
 
-def _shown(
-    side: Sequence[Asked], row: int, answer: int, context: Context
-) -> tuple[tuple[str, ...], tuple[EntryKind, ...], Shown | None]:
+class _Side(NamedTuple):
+    """One side of an example; empty if there is none."""
+
+    titles: tuple[str, ...] = ()
+    kinds: tuple[EntryKind, ...] = ()
+    shown: Shown | None = None
+
+
+def _side_of_example(side: Sequence[Asked], row: int, answer: int, context: Context) -> _Side:
     if not side:
-        return (), (), None
+        return _Side()
     asked = side[row]
+    # One side may have fewer answers than the other.
     shown = asked.answers[min(answer, len(asked.answers) - 1)]
-    return (
-        titles_of(shown, context.items),
-        kinds(shown, asked.request, context.items, asked.hidden),
-        Shown(asked.request, shown, context),
+    return _Side(
+        titles=titles_of(shown, context.items),
+        kinds=kinds(shown, asked.request, context.items, asked.hidden),
+        shown=Shown(asked.request, shown, context),
     )
 
 
 def titles_of(shown: Recommendation, items: Mapping[str, Item]) -> tuple[str, ...]:
     """The entries of an answer as a reader knows them: titles of `items`, else what was written."""
-    written = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
-    return tuple(
-        items[item].label
-        if item in items
-        else written.get(item, item.removeprefix(UNKNOWN_PREFIX))[:MOST_CHARACTERS]
-        for item in shown.items
-    )
+    # Reversed, so that the first of several texts for an item is kept.
+    text_by_item = {entry.item: entry.text for entry in reversed(shown.entries) if entry.item}
+    titles = []
+    for item in shown.items:
+        if item in items:
+            titles.append(items[item].label)
+        else:
+            text = text_by_item.get(item, item.removeprefix(UNKNOWN_PREFIX))
+            titles.append(text[:MOST_CHARACTERS])
+    return tuple(titles)
 
 
 def kinds(
@@ -99,22 +118,26 @@ def kinds(
     items: Mapping[str, Item],
     hidden: frozenset[str] = frozenset(),
 ) -> tuple[EntryKind, ...]:
-    """The kind of each item of an answer, relative to its request; empty if all were offered. One that is
-    `hidden` counts as offered.
+    """The kind of each item of an answer, relative to its request; empty if all were offered.
+
+    An item that is `hidden` counts as offered.
     """
-    read = {entry.item: entry.kind for entry in reversed(answer.entries)}
-    known = request.known - hidden
-    offered = None if request.candidates is None else {item.id for item in request.candidates}
+    # Reversed, so that the first of several entries for an item counts.
+    kind_as_read = {entry.item: entry.kind for entry in reversed(answer.entries)}
+    has_candidates = request.candidates is not None
+    candidates = {item.id for item in request.candidates or ()}
+    history = request.known - hidden - candidates
     found: list[EntryKind] = []
     for place, item in enumerate(answer.items):
         kind: EntryKind = "candidate"
         if item in answer.items[:place]:
             kind = "duplicate"
-        elif item in (known if offered is None else known - offered):
+        elif item in history:
             kind = "history"
-        elif item not in items and item not in (offered or ()):
-            kind = "outside" if read.get(item) == "outside" else "unknown"
-        elif offered is not None and item not in offered:
+        elif item not in items and item not in candidates:
+            kind = "outside" if kind_as_read.get(item) == "outside" else "unknown"
+        elif has_candidates and item not in candidates:
             kind = "catalogue"
         found.append(kind)
-    return tuple(found) if set(found) - {"candidate"} else ()
+    all_offered = set(found) <= {"candidate"}
+    return () if all_offered else tuple(found)

@@ -23,11 +23,17 @@ from pytest_recsys_mt.verdict import Status
 
 @dataclass(frozen=True)
 class Family:
-    """What is claimed of all users, who come first, and of each group."""
+    """What is claimed of all users, who come first, and of each group.
+
+    Attributes:
+        statuses: What is claimed of each.
+        p_values: Of the hypotheses that the promise holds for each, without any correction.
+        p_value: Of the hypothesis that it holds for all of them.
+    """
 
     statuses: Sequence[Status]
-    p_values: Sequence[float]  # that the promise holds for the member, without any correction
-    p_value: float  # that it holds for all members
+    p_values: Sequence[float]
+    p_value: float
 
     @property
     def status(self) -> Status:
@@ -37,7 +43,9 @@ class Family:
 
 def weights(groups: int) -> list[float]:
     """The shares of alpha of all users and of each group."""
-    return [0.5, *[0.5 / groups] * groups] if groups else [1.0]
+    if not groups:
+        return [1.0]
+    return [0.5] + [0.5 / groups] * groups
 
 
 def judge_family(
@@ -46,28 +54,37 @@ def judge_family(
     alpha: float,
     capped: Sequence[Mean | None] | None = None,
 ) -> Family:
-    """Judge all users and each group, by the estimates of their mean effects; None if nobody was scored.
+    """Judge all users and each group.
 
-    Of two claims that could be made, that with the smaller p-value is. `capped` are the same means for ``holds``. Where
-    few users lose much, both claims can be true: ``violated`` is made.
+    Of two claims that could be made, that with the smaller p-value is. With `capped` means, both claims can be true
+    where few users lose much: ``violated`` is made.
+
+    Args:
+        claim: What is judged.
+        members: The estimates of the mean effects of all users and of each group; None if nobody was scored.
+        alpha: The error rate.
+        capped: The same for ``holds``, if effects count only up to a cap for it.
     """
     against = [1.0 if mean is None else p_value(mean, claim) for mean in members]
-    opposite = [
-        1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in capped or members
-    ]
+    for_holds = capped or members
+    opposite = [1.0 if mean is None else p_value_of_opposite(mean, claim) for mean in for_holds]
     broken = holm(against, weights(len(members) - 1))
     gate = opposite[0] <= alpha
-    kept = [opposite[0], *(holm(opposite[1:]) if gate else [1.0] * (len(members) - 1))]
+    of_groups = holm(opposite[1:]) if gate else [1.0] * (len(members) - 1)
+    kept = [opposite[0], *of_groups]
     # A promise that breaks in one of several ways is tested in each; groups are then corrected for both.
     level = alpha / claim.ways if len(members) > 1 else alpha
-    statuses: list[Status] = [
-        _status(adjusted <= level, p <= alpha, capped is not None or one < other)
-        for adjusted, p, one, other in zip(broken, kept, against, opposite, strict=True)
-    ]
+    statuses: list[Status] = []
+    for place in range(len(members)):
+        is_broken = broken[place] <= level
+        is_kept = kept[place] <= alpha
+        rather_broken = capped is not None or against[place] < opposite[place]
+        statuses.append(_status(is_broken, is_kept, rather_broken=rather_broken))
     return Family(statuses, against, min(broken))
 
 
-def _status(broken: bool, kept: bool, rather_broken: bool) -> Status:
-    if broken and (rather_broken or not kept):
+def _status(is_broken: bool, is_kept: bool, *, rather_broken: bool) -> Status:
+    """The claim that is made; `rather_broken` decides if both could be."""
+    if is_broken and (rather_broken or not is_kept):
         return "violated"
-    return "holds" if kept else "inconclusive"
+    return "holds" if is_kept else "inconclusive"

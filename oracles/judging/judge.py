@@ -1,18 +1,21 @@
 """Judges a claim about the answers of one side, or of two."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
-from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects, replicates_of
+from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects
+from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.judging.fits import over_fits
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
-from pytest_recsys_mt.oracles.judging.slices import groups_of
+from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
@@ -24,14 +27,23 @@ ROUNDING = 1e-9
 CHANGED_LISTS = "share of users whose list changed"
 
 OfPairs = Callable[[Pairs, Context], Effects]
+"""Measures the effect of each user between two sides."""
+
 OfSample = Callable[[Sample, Context], Effects]
-"""Measures the effect of each user."""
+"""Measures the effect of each user on one side."""
 
 
 def judge_pair(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
     """Judge a claim about two sides of answers by the effect of each user, step by step, and report the verdict.
 
-    It raises `OracleError` if `source` and `followup` are not two sides of one run.
+    Args:
+        source: The answers to the original requests.
+        followup: Those to the transformed ones.
+        claim: What is judged.
+        measure: Measures the effects.
+
+    Raises:
+        OracleError: If `source` and `followup` are not two sides of one run.
     """
     verdict = compare(source, followup, claim, measure)
     return reported(verdict, partial(judge_pair, claim=claim, measure=measure), source, followup)
@@ -43,8 +55,8 @@ def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
         return effects
     if effects.noise == "unknown":
         return dataclasses.replace(effects, obstacle=NO_FLOOR)
-    one = min(replicates_of(pairs.source), replicates_of(pairs.followup)) < 2
-    if effects.noise == "taken off" and one:
+    replicates = min(replicates_of(pairs.source), replicates_of(pairs.followup))
+    if effects.noise == "taken off" and replicates < 2:
         return dataclasses.replace(effects, obstacle=ONE_REPLICATE)
     return effects
 
@@ -54,89 +66,115 @@ def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -
     return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
 
 
+class _Step(NamedTuple):
+    """The answers of the first `users` users, and what was seen of them."""
+
+    users: int
+    pairs: Pairs
+    seen: Seen
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A claim about two sides of answers."""
+
+    source: Answers
+    followup: Answers
+    claim: Claim
+    measure: OfPairs
+    groups: Sequence[Group]
+
+    @property
+    def relation(self) -> str:
+        """The name of what was changed."""
+        return self.followup.label or self.source.label
+
+    @property
+    def everybody(self) -> int:
+        """How many users both sides can serve."""
+        return self.source.applicable(self.followup)
+
+    def seen(self, pairs: Pairs, context: Context) -> Seen:
+        """What is seen of users who have these answers."""
+        effects = self.measure(pairs, context)
+        effects = with_floor(effects, pairs, context)
+        effects = with_versions(effects, pairs)
+        effects = with_age(effects, pairs)
+        return Seen.of(effects, pairs, pairs.source, pairs.followup, self.groups)
+
+    def step(self, users: int) -> _Step:
+        """The answers of so many users, who are asked now if they were not before."""
+        pairs = self.source.pair(self.followup, users)
+        return _Step(users, pairs, self.seen(pairs, self.source.context))
+
+    def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
+        """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.
+
+        A recommender that declares itself deterministic, and a plan, ask everybody again. It asks nothing if the users
+        whose sides were asked at one time prove the claim of `verdict`. None if the answers cannot change.
+        """
+        context = self.source.context
+        everybody = self.everybody
+        noisy = dataclasses.replace(context, deterministic=False, family=1)
+        before = last.pairs
+        if context.deterministic or context.made_up:
+            before = dataclasses.replace(before, mixed=frozenset(before.order))
+        at_once = before.at_once()
+        if len(at_once.source) > 1:
+            seen = self.seen(at_once, noisy)
+            if is_settled(self.claim, seen, noisy, everybody):
+                of_these = verdict_of(self.claim, self.relation, seen, noisy)
+                if is_proved_by(verdict, of_these):
+                    return of_these, 0
+
+        users = last.users
+        while True:
+            pairs = self.source.pair_anew(self.followup, users, without=at_once.order)
+            if pairs is None:
+                return None
+            changed = 0
+            if context.deterministic:
+                pairs, changed = twice(last.pairs, pairs)
+                if not changed:
+                    return None
+            seen = self.seen(at_once.joined(pairs), noisy)
+            is_last = context.deterministic or users >= everybody or bool(pairs.unasked)
+            if is_last or is_settled(self.claim, seen, noisy, everybody):
+                return verdict_of(self.claim, self.relation, seen, noisy), changed
+            users = next_step(users, everybody)
+
+
 def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) -> Verdict:
     """Judge a claim as `judge_pair` does, but do not report it: the caller combines several verdicts."""
     two_sides(claim.oracle, source, followup)
     context = source.context
     groups = groups_of(claim.slices, claim.oracle, context)
-
-    def seen(pairs: Pairs, context: Context = context) -> Seen:
-        effects = with_floor(measure(pairs, context), pairs, context)
-        effects = with_age(with_versions(effects, pairs), pairs)
-        return Seen.of(effects, pairs, pairs.source, pairs.followup, groups)
-
-    looked: list[tuple[int, Pairs, Seen]] = []
+    comparison = _Comparison(source, followup, claim, measure, groups)
+    steps: list[_Step] = []
 
     def see(users: int) -> Seen:
-        pairs = source.pair(followup, users)
-        looked.append((users, pairs, seen(pairs)))
-        return looked[-1][2]
+        step = comparison.step(users)
+        steps.append(step)
+        return step.seen
 
-    relation = followup.label or source.label
-    verdict = step_by_step(claim, relation, context, source.applicable(followup), see)
-    users, before, last = looked[-1]
+    verdict = step_by_step(claim, comparison.relation, context, comparison.everybody, see)
+    last = steps[-1]
     if claim.promise == "at most" and not claim.changes:
-        verdict = with_changes(verdict, last.effects, before, context)
-
-    def anew() -> Anew | None:
-        return _asked_again(claim, verdict, source, followup, before, users, seen)
-
+        verdict = with_changes(verdict, last.seen.effects, last.pairs, context)
+    asked_again = partial(comparison.asked_again, verdict, last)
     if context.made_up:
-        anew()  # so that these calls are planned too
-    if before.refits:
-        verdict = over_fits(
-            verdict, claim, before, lambda: source.pair_anew(followup, users), seen, context
-        )
+        asked_again()  # so that these calls are planned too
+    if last.pairs.refits:
+        other_fits = partial(source.pair_anew, followup, last.users)
+        verdict = over_fits(verdict, claim, last.pairs, other_fits, comparison.seen, context)
     else:
         first = verdict
-        verdict = confirmed(verdict, before.apart, context.deterministic, anew)
+        verdict = confirmed(first, last.pairs.apart, context.deterministic, asked_again)
         if verdict is first and verdict.status == "violated":
-            found = with_shared(verdict.details, claim, last.effects, before, context)
-            verdict = dataclasses.replace(verdict, details=found)
+            details = with_shared(verdict.details, claim, last.seen.effects, last.pairs, context)
+            verdict = dataclasses.replace(verdict, details=details)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
-
-
-def _asked_again(
-    claim: Claim,
-    verdict: Verdict,
-    source: Answers,
-    followup: Answers,
-    before: Pairs,
-    users: int,
-    seen: Callable[[Pairs, Context], Seen],
-) -> Anew | None:
-    """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.
-
-    A recommender that declares itself deterministic, and a plan, ask everybody again. It asks nothing if the users whose
-    sides were asked at one time prove the claim of `verdict`. None if the answers cannot change.
-    """
-    context, everybody = source.context, source.applicable(followup)
-    relation = followup.label or source.label
-    noisy = dataclasses.replace(context, deterministic=False, family=1)
-    if context.deterministic or context.made_up:
-        before_at_once = dataclasses.replace(before, mixed=frozenset(before.order)).at_once()
-    else:
-        before_at_once = before.at_once()
-    if len(before_at_once.source) > 1:
-        alone = seen(before_at_once, noisy)
-        if is_settled(claim, alone, noisy, everybody):
-            found = verdict_of(claim, relation, alone, noisy)
-            if is_proved_by(verdict, found):
-                return found, 0
-    asked = users
-    while (pairs := source.pair_anew(followup, asked, without=before_at_once.order)) is not None:
-        changed = 0
-        if context.deterministic:
-            pairs, changed = twice(before, pairs)
-            if not changed:
-                return None
-        together = seen(before_at_once.joined(pairs), noisy)
-        ends = context.deterministic or asked >= everybody or bool(pairs.unasked)
-        if ends or is_settled(claim, together, noisy, everybody):
-            return verdict_of(claim, relation, together, noisy), changed
-        asked = next_step(asked, everybody)
-    return None
 
 
 def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Context) -> Verdict:
@@ -147,19 +185,29 @@ def with_changes(verdict: Verdict, effects: Effects, pairs: Pairs, context: Cont
     agreement = effects.agreement
     if not context.deterministic or context.made_up or agreement is None or not len(agreement):
         return verdict
-    lists, changed = len(agreement), int((agreement < 1 - ROUNDING).sum())
+    changed = int((agreement < 1 - ROUNDING).sum())
     worst = int(agreement.argmin())
     user = pairs.source[int(effects.rows[worst])].user
-    loss = 1 - float(agreement[worst])
-    details: dict[str, object] = {"lists": lists, "changed": changed, "largest": loss}
-    details |= {"user": user if changed else "", "judged": verdict.measures == CHANGED_LISTS}
-    return dataclasses.replace(verdict, details={**verdict.details, "changed": details})
+    changes = {
+        "lists": len(agreement),
+        "changed": changed,
+        "largest": 1 - float(agreement[worst]),
+        "user": user if changed else "",
+        "judged": verdict.measures == CHANGED_LISTS,
+    }
+    return dataclasses.replace(verdict, details={**verdict.details, "changed": changes})
 
 
 def judge_sample(answers: Answers, claim: Claim, measure: OfSample) -> Verdict:
     """Judge a claim about the answers of one side by the effect of each user, step by step, and report the verdict.
 
-    It raises `OracleError` if `answers` are not answers of a run.
+    Args:
+        answers: The answers.
+        claim: What is judged.
+        measure: Measures the effects.
+
+    Raises:
+        OracleError: If `answers` are not answers of a run.
     """
     verdict = assess(answers, claim, measure)
     return reported(verdict, partial(judge_sample, claim=claim, measure=measure), answers)
@@ -175,9 +223,12 @@ def assess(answers: Answers, claim: Claim, measure: OfSample, *, whole: bool = F
 
     def see(users: int) -> Seen:
         sample = answers.sample(users)
-        sample = sample.whole() if whole else sample
-        source, followup = ((), sample.asked) if answers.label else (sample.asked, ())
-        return Seen.of(measure(sample, context), sample, source, followup, groups)
+        if whole:
+            sample = sample.whole()
+        effects = measure(sample, context)
+        if answers.label:
+            return Seen.of(effects, sample, (), sample.asked, groups)
+        return Seen.of(effects, sample, sample.asked, (), groups)
 
     return step_by_step(claim, answers.label, context, answers.applicable(), see)
 
@@ -192,6 +243,7 @@ def with_vacuity(verdict: Verdict, source: Answers, followup: Answers) -> Verdic
     holds = verdict.status == "holds" and not moved
     if verdict.allowed == "at least" or not (holds or context.made_up):
         return verdict
+    # A plan asks too, so that these calls are planned.
     unread = context.unread(source, followup)
     if unread is None or not holds:
         return verdict

@@ -25,6 +25,11 @@ Readable = Sample | Pairs | Choices
 BOTH_ENDS = "counts against every claim: as the worst effect against holds, as the best effect against violated"
 
 
+def joined(*parts: str) -> str:
+    """The parts that are not empty, as one text."""
+    return "; ".join(part for part in parts if part)
+
+
 def without_verdict(
     account: Account,
     unasked: Mapping[str, int],
@@ -36,98 +41,131 @@ def without_verdict(
 ) -> tuple[Status, str] | None:
     """The status and the reason if the answers allow no verdict; None if they can be judged.
 
-    `unread` is what `too_many_unread` says. If the claim is about `everybody`, none may be left unasked.
+    Args:
+        account: What became of the users.
+        unasked: How many users were not asked although they could have been, by reason.
+        context: The limits of the run.
+        unread: What `too_many_unread` returns.
+        everybody: Whether the claim is about everybody, so that none may be left unasked.
+        who: What is counted: ``user`` or ``question``.
     """
-    wrong = too_many_failed(account, context, who)
-    if unasked and (everybody or wrong or not account.answered):
+    failures = too_many_failed(account, context, who)
+    if unasked and (everybody or failures or not account.answered):
         return "inconclusive", not_asked(unasked)
-    if wrong:
-        return "error", wrong
+    if failures:
+        return "error", failures
     if unread:
         return "inconclusive", unread
     if account.answered:
         return None
     if account.missing:
         return "inconclusive", f"no {who} has a number"
+    return "not-applicable", _why_none(account, who)
+
+
+def _why_none(account: Account, who: str) -> str:
+    """Why there is nobody with a number, although nobody failed."""
     reasons = Counter(account.not_applicable) + Counter(account.left_out)
-    alone = next(iter(reasons), f"there is no {who} to ask")
-    return "not-applicable", counted(reasons) if len(reasons) > 1 else alone
+    if not reasons:
+        return f"there is no {who} to ask"
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    return counted(reasons)
 
 
 def missing_in_words(account: Account, *, but_unread: bool = False) -> list[str]:
     """Which users have no number, why, and how they count; one sentence for each way."""
-    of = f"of {account.asked}"
-    found = []
-    if failed := sum(account.failed.values()):
-        found.append(f"{_users(failed)} {of} got no answer ({counted(account.failed)})")
-    if refused := sum(account.refused.values()):
-        answered = "although the recommender answers others"
-        found.append(
-            f"{_users(refused)} {of} got a refusal {answered} ({counted(account.refused)})"
-        )
-    if undefined := sum(account.undefined.values()):
-        found.append(f"{_users(undefined)} {of} got no number ({counted(account.undefined)})")
-    told = [f"{', '.join(found)}; each {BOTH_ENDS}"] if found else []
+    of_all = f"of {account.asked}"
+    ways = [
+        ("got no answer", account.failed),
+        ("got a refusal although the recommender answers others", account.refused),
+        ("got no number", account.undefined),
+    ]
+    at_both_ends = [
+        f"{_users(reasons)} {of_all} {what} ({counted(reasons)})"
+        for what, reasons in ways
+        if sum(reasons.values())
+    ]
+    sentences = []
+    if at_both_ends:
+        sentences.append(f"{', '.join(at_both_ends)}; each {BOTH_ENDS}")
     if account.unread and not but_unread:
-        told.append(unread_counts(account.unread, account.asked))
-    if left_out := sum(account.left_out.values()):
+        sentences.append(unread_counts(account.unread, account.asked))
+    if sum(account.left_out.values()):
+        who = f"{_users(account.left_out)} {of_all} left out"
         reasons = counted(account.left_out)
-        told.append(f"{_users(left_out)} {of} left out, for whom nothing is measured ({reasons})")
-    return told
+        sentences.append(f"{who}, for whom nothing is measured ({reasons})")
+    return sentences
 
 
-def _users(count: int) -> str:
+def _users(reasons: Mapping[str, int]) -> str:
+    """The number of users of all reasons together, in words."""
+    count = sum(reasons.values())
     return f"{count} user" if count == 1 else f"{count} users"
 
 
 def too_many_unread(tally: Readable, context: Context, what: str = "list") -> str:
     """Why in too many answers no `what` (a list or an option) was read for any verdict; empty if in few enough."""
-    unread, answers = tally.unreadable, tally.answers
-    if not unread or unread <= context.missed_limit * answers:
+    unread = tally.unreadable
+    answers = tally.answers
+    limit = context.missed_limit
+    if not unread or unread <= limit * answers:
         return ""
-    ends = what == "option"  # where the mark mostly stands
-    quoted = ", ".join(f'"{_quoted(answer.text or "", ends)}"' for answer in _different(tally))
-    told = (
-        f"no {what} was read in {unread / answers:.1%} of the answers, more than {context.missed_limit:.1%} "
+    reason = (
+        f"no {what} was read in {unread / answers:.1%} of the answers, more than {limit:.1%} "
         f"(recsys_missed_limit)"
     )
-    ask = "the mark alone" if what == "option" else "one numbered title a line and nothing else"
-    return f"{told}, such as {quoted}; ask for {ask}" if quoted else told
+    examples = _different_answers(tally)
+    if not examples:
+        return reason
+    # The mark of an option mostly stands at the end of an answer.
+    at_end = what == "option"
+    quoted = ", ".join(_quoted(answer.text or "", at_end=at_end) for answer in examples)
+    wanted = "the mark alone" if at_end else "one numbered title a line and nothing else"
+    return f"{reason}, such as {quoted}; ask for {wanted}"
 
 
 def unread_counts(unread: int, users: int, who: str = "user") -> str:
     """What becomes of the few answers of which nothing could be read, in words."""
-    which = f"1 {who}" if unread == 1 else f"{unread} {who}s"
-    return f"{which} of {users} got an answer of which nothing could be read; each {BOTH_ENDS}"
+    plural = "" if unread == 1 else "s"
+    return (
+        f"{unread} {who}{plural} of {users} got an answer of which nothing could be read; "
+        f"each {BOTH_ENDS}"
+    )
 
 
 def unreadable(tally: Readable, users: Mapping[str, int]) -> dict[str, dict[str, object]]:
     """The details of a verdict about answers of which nothing could be read, and the place of each such user."""
     if not tally.unreadable:
         return {}
-    shown = [
+    texts = [
         {"text": (answer.text or "")[:_SHOWN], "how": answer.how[:_SHOWN]}
-        for answer in _different(tally)
+        for answer in _different_answers(tally)
     ]
     return {
         "unreadable": {
             "answers": tally.unreadable,
             "of": tally.answers,
-            "texts": shown,
+            "texts": texts,
             "users": dict(users),
         }
     }
 
 
-def _different(tally: Readable) -> list[Recommendation]:
-    return list({answer.text: answer for answer in reversed(tally.silent)}.values())[::-1][:QUOTED]
+def _different_answers(tally: Readable) -> list[Recommendation]:
+    """A few unread answers: the first of each text, in the order in which the texts were last given."""
+    first_by_text = {answer.text: answer for answer in reversed(tally.silent)}
+    answers = list(first_by_text.values())
+    answers.reverse()
+    return answers[:QUOTED]
 
 
-def _quoted(text: str, ends: bool) -> str:
+def _quoted(text: str, *, at_end: bool) -> str:
+    """The beginning of a text as one line in quotes, or its end."""
     line = " ".join(text.split()).replace('"', "'")
     if len(line) <= _LONGEST:
-        return line
-    return f"...{line[-_LONGEST:]}" if ends else f"{line[:_LONGEST]}..."
+        return f'"{line}"'
+    return f'"...{line[-_LONGEST:]}"' if at_end else f'"{line[:_LONGEST]}..."'
 
 
 def not_asked(unasked: Mapping[str, int]) -> str:
@@ -137,19 +175,20 @@ def not_asked(unasked: Mapping[str, int]) -> str:
 
 def too_many_failed(account: Account, context: Context, who: str = "user") -> str:
     """Why too many users got no answer for a verdict; empty if few enough."""
-    errors, limit = account.errors, context.error_limit
+    errors = account.errors
+    limit = context.error_limit
     share = errors.total() / max(1, account.asked)
     if not errors or (account.answered and share <= limit):
         return ""
+    reasons = counted(errors)
     refused = sum(account.refused.values())
-    told = counted(errors)
     if not refused:
-        return f"{told}: {share:.1%} of the {who}s failed, the limit is {limit:.1%}"
+        return f"{reasons}: {share:.1%} of the {who}s failed, the limit is {limit:.1%}"
     failed = errors.total() - refused
     what = f"got a refusal ({refused}) or failed ({failed})" if failed else "got a refusal"
     return (
-        f"{told}: {share:.1%} of the {who}s {what}, although the recommender answers others; the limit is {limit:.1%} "
-        f"(recsys_error_limit)"
+        f"{reasons}: {share:.1%} of the {who}s {what}, although the recommender answers others; "
+        f"the limit is {limit:.1%} (recsys_error_limit)"
     )
 
 
@@ -162,16 +201,27 @@ def counted(reasons: Mapping[str, int]) -> str:
 
     Reasons that differ only in what they quote are one reason, which is shown by its first example.
     """
-    shapes: dict[str, list[str]] = {}
+    users_by_reason = _without_quotations(reasons)
+    if len(users_by_reason) <= MANY_REASONS:
+        return _enumerated(users_by_reason)
+    ranked = sorted(users_by_reason, key=lambda reason: (-users_by_reason[reason], reason))
+    frequent = {reason: users_by_reason[reason] for reason in ranked[:MANY_REASONS]}
+    others = users_by_reason.total() - sum(frequent.values())
+    more = len(users_by_reason) - MANY_REASONS
+    return f"{counted(frequent)}, {more} other reasons ({others})"
+
+
+def _without_quotations(reasons: Mapping[str, int]) -> Counter[str]:
+    """The reasons with their numbers, those that differ only in what they quote as one."""
+    alike: dict[str, list[str]] = {}
     for reason in sorted(reasons):
-        shapes.setdefault(_QUOTED.sub("", reason), []).append(reason)
-    sums = Counter[str]()
-    for alike in shapes.values():
-        shown = alike[0] if len(alike) == 1 else f"{alike[0]} and the like"
-        sums[shown] = sum(reasons[reason] for reason in alike)
-    if len(sums) > MANY_REASONS:
-        frequent = sorted(sums.items(), key=lambda each: (-each[1], each[0]))[:MANY_REASONS]
-        others = sums.total() - sum(count for _, count in frequent)
-        more = len(sums) - MANY_REASONS
-        return f"{counted(dict(frequent))}, {more} other reasons ({others})"
-    return ", ".join(f"{reason} ({count})" for reason, count in sorted(sums.items()))
+        alike.setdefault(_QUOTED.sub("", reason), []).append(reason)
+    users_by_reason = Counter[str]()
+    for group in alike.values():
+        shown = group[0] if len(group) == 1 else f"{group[0]} and the like"
+        users_by_reason[shown] = sum(reasons[reason] for reason in group)
+    return users_by_reason
+
+
+def _enumerated(users_by_reason: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason} ({users})" for reason, users in sorted(users_by_reason.items()))

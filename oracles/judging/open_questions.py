@@ -3,33 +3,40 @@
 import dataclasses
 
 from pytest_recsys_mt.answers import Asked, Pairs
+from pytest_recsys_mt.requests import Recommendation
 
 
 def open_to_both(pairs: Pairs) -> Pairs:
     """The pairs, without the items that the user is known to have on only one side."""
-    reduced = [_level(a, b) for a, b in zip(pairs.source, pairs.followup, strict=True)]
-    return dataclasses.replace(
-        pairs, source=tuple(a for a, _ in reduced), followup=tuple(b for _, b in reduced)
-    )
+    source = []
+    followup = []
+    for before, after in zip(pairs.source, pairs.followup, strict=True):
+        reduced_before, reduced_after = _without_one_sided_items(before, after)
+        source.append(reduced_before)
+        followup.append(reduced_after)
+    return dataclasses.replace(pairs, source=tuple(source), followup=tuple(followup))
 
 
-def _level(a: Asked, b: Asked) -> tuple[Asked, Asked]:
+def _without_one_sided_items(source: Asked, followup: Asked) -> tuple[Asked, Asked]:
+    """Both sides of a user, without these items and with the same, smaller depth; unchanged if there are candidates."""
     # An item that both sides know is a fault of the answer that names it, so it stays.
-    one_sided = a.request.known ^ b.request.known
-    if not one_sided or a.request.candidates is not None or b.request.candidates is not None:
-        return a, b
-    lost = max(
-        sum(item in one_sided for item in answer.items)
-        for side in (a, b)
-        for answer in side.answers
-    )
-    k = max(1, min(a.request.k, b.request.k) - lost)
-    return _without(a, one_sided, k), _without(b, one_sided, k)
+    one_sided = source.request.known ^ followup.request.known
+    if not one_sided:
+        return source, followup
+    if source.request.candidates is not None or followup.request.candidates is not None:
+        return source, followup
+    answers = (*source.answers, *followup.answers)
+    most_removed = max(sum(item in one_sided for item in answer.items) for answer in answers)
+    depth = max(1, min(source.request.k, followup.request.k) - most_removed)
+    return _without(source, one_sided, depth), _without(followup, one_sided, depth)
 
 
-def _without(asked: Asked, items: frozenset[str], k: int) -> Asked:
-    answers = tuple(
-        dataclasses.replace(answer, items=tuple(item for item in answer.items if item not in items))
-        for answer in asked.answers
-    )
-    return dataclasses.replace(asked, request=asked.request.replace(k=k), answers=answers)
+def _without(asked: Asked, items: frozenset[str], depth: int) -> Asked:
+    """The answers without these items, as those to a request of that depth."""
+    answers = tuple(_answer_without(answer, items) for answer in asked.answers)
+    return dataclasses.replace(asked, request=asked.request.replace(k=depth), answers=answers)
+
+
+def _answer_without(answer: Recommendation, items: frozenset[str]) -> Recommendation:
+    kept = tuple(item for item in answer.items if item not in items)
+    return dataclasses.replace(answer, items=kept)

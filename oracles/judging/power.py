@@ -117,7 +117,7 @@ def _moved_to(
     centre: float, drawn: Floats, effects: Effects, value: float, rng: np.random.Generator
 ) -> Floats:
     """Samples of effects, moved so that their mean keeps the promise."""
-    mean = effects.effect.mean()
+    mean = float(effects.effect.mean())
     if centre not in effects.reach:
         shifted: Floats = drawn - mean + centre
         return shifted
@@ -142,7 +142,13 @@ def least_change(users: int, alpha: float) -> float:
 
 
 def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> int | None:
-    """As `users_needed`, for a number of all users together with approximate bounds."""
+    """As `users_needed`, for a number of all users together with approximate bounds.
+
+    Args:
+        users: How many users were asked.
+        bounds: The bounds of the number.
+        room: The distance of the assumed number from the limit.
+    """
     low, high = bounds
     sure_width = _SURE_BOUNDS * (high - low) / 2
     if sure_width > room > 0:
@@ -151,7 +157,16 @@ def joint_users_needed(users: int, bounds: tuple[float, float], room: float) -> 
 
 
 def further_users(effects: Effects, value: float, alpha: float) -> int | None:
-    """How many further users like these would show the side of `value` with probability `POWER`; None above `MOST`."""
+    """How many further users like these would show on which side of a limit the mean lies.
+
+    Args:
+        effects: The effects of the users asked so far.
+        value: The limit.
+        alpha: The error rate of a claim.
+
+    Returns:
+        The number with which a share `POWER` of samples shows it; None if that is more than `MOST`.
+    """
     effect = effects.effect
     mean = float(effect.mean())
     if abs(mean - value) < _EQUAL:
@@ -169,7 +184,17 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
 
 
 def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool) -> float | None:
-    """The mean nearest to `value` that this many users show to be `above` or below it with probability `POWER`, if any."""
+    """The mean nearest to a limit that so many users can distinguish from it.
+
+    Args:
+        effects: The effects of the users asked so far.
+        value: The limit.
+        alpha: The error rate of a claim.
+        above: Whether means above the limit are meant, or those below.
+
+    Returns:
+        The mean that a share `POWER` of samples shows to be on that side; None if no mean is shown so often.
+    """
     effect = effects.effect
     low, high = effects.reach
     far = high if above else low

@@ -57,7 +57,15 @@ class Found:
 def with_shared(
     details: Mapping[str, Any], claim: Claim, effects: Effects, pairs: Pairs, context: Context
 ) -> Mapping[str, Any]:
-    """The details of a violated verdict on how far lists moved, with what the lists that break the promise share."""
+    """The details of a violated verdict on how far lists moved, with what the lists that break the promise share.
+
+    Args:
+        details: The details of the verdict so far.
+        claim: What was judged.
+        effects: How far the lists of each user moved; other effects add nothing.
+        pairs: The answers of both sides.
+        context: The facts of the run.
+    """
     if effects.mean is not None or effects.agreement is None or claim.promise == "within":
         return details
     marked = _breaking_users(claim, effects, context)

@@ -5,7 +5,7 @@ and before any of them is asked. So no answer decides who belongs to which group
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -33,9 +33,19 @@ UNKNOWN = "unknown"
 """The group of users who lack what a slicing goes by."""
 
 
+SWITCH = "--recsys-slices"
+"""The option with the slicings of a run."""
+
+
 @dataclass(frozen=True)
 class Group:
-    """Ids of some of the sampled users, what divides the users, and the group's own name."""
+    """Some of the sampled users.
+
+    Attributes:
+        slicing: What divides the users.
+        value: The group's own name.
+        users: The ids of its users.
+    """
 
     slicing: str
     value: str
@@ -43,23 +53,42 @@ class Group:
 
 
 def groups_of(slices: Slices | None, oracle: str, context: Context) -> tuple[Group, ...]:
-    """The groups of each slicing that makes more than one, in order of their names; None takes the slicings of the run."""
-    where, slicings = (oracle, slices) if slices is not None else (SWITCH, context.slices)
+    """The groups of each slicing that makes more than one, in order of their names.
+
+    Args:
+        slices: The slicings of a test; None takes those of the run.
+        oracle: The oracle that was given them.
+        context: The facts of the run.
+    """
+    slicings: Slices = context.slices if slices is None else slices
+    where = SWITCH if slices is None else oracle
     users = context.everybody() if slicings else ()
-    found: list[Group] = []
-    for slicing in dict.fromkeys(slicings) if users else ():
+    if not users:
+        return ()
+    groups: list[Group] = []
+    for slicing in dict.fromkeys(slicings):
         name = _name(slicing, where)
-        by_value: dict[str, set[str]] = {}
-        for asked, value in zip(users, _values(slicing, name, where, users, context), strict=True):
-            by_value.setdefault(value, set()).add(asked.user)
-        large = {value: own for value, own in by_value.items() if len(own) >= LEAST}
-        small = set[str]().union(*(own for value, own in by_value.items() if value not in large))
-        if small:
-            large[OTHERS] = large.get(OTHERS, set()) | small
-        judged = {value: own for value, own in sorted(large.items()) if len(own) >= LEAST}
-        if len(by_value) > 1:
-            found += [Group(name, value, frozenset(own)) for value, own in judged.items()]
-    return tuple(found)
+        values = _values(slicing, name, where, users, context)
+        groups += _large_groups(name, values, users)
+    return tuple(groups)
+
+
+def _large_groups(name: str, values: Sequence[str], users: Sequence[Asked]) -> list[Group]:
+    """The groups of a slicing with at least `LEAST` users; the others are one group."""
+    users_by_value: dict[str, set[str]] = defaultdict(set)
+    for asked, value in zip(users, values, strict=True):
+        users_by_value[value].add(asked.user)
+    if len(users_by_value) < 2:
+        return []
+    small = [value for value, own in users_by_value.items() if len(own) < LEAST]
+    others = set[str]().union(*(users_by_value.pop(value) for value in small))
+    if others:
+        users_by_value[OTHERS] |= others
+    return [
+        Group(name, value, frozenset(own))
+        for value, own in sorted(users_by_value.items())
+        if len(own) >= LEAST
+    ]
 
 
 def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None:
@@ -73,9 +102,6 @@ def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None
             f"slices out, or use a score of single answers"
         )
     return ()
-
-
-SWITCH = "--recsys-slices"
 
 
 def require_slicings(
@@ -135,6 +161,7 @@ def _values(
 
 
 def _own(slicing: Callable[[Request], str], name: str, where: str, request: Request) -> str:
+    """The group that a function of the user's gives to a request."""
     try:
         value = slicing(request)
     except Exception as error:
@@ -152,36 +179,43 @@ def _own(slicing: Callable[[Request], str], name: str, where: str, request: Requ
 
 def _activity(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """How many interactions are known of a user: the thirds ``light``, ``medium`` and ``heavy``."""
-    return _parts([len(own_items(asked)) for asked in users], ("light", "medium", "heavy"))
+    counts = [len(own_items(asked)) for asked in users]
+    return _parts(counts, ("light", "medium", "heavy"))
 
 
 def _genre(users: Sequence[Asked], context: Context) -> Sequence[str]:
-    found = []
-    for asked in users:
-        items = [context.items[item] for item in own_items(asked) if item in context.items]
-        genres = Counter(genre for item in items for genre in item.attributes.get("genres", ()))
-        found.append(str(min(genres, key=lambda each: (-genres[each], each), default=UNKNOWN)))
-    return found
+    """The most frequent genre of the user's items; of equally frequent ones the first by its name."""
+    return [_main_genre(asked, context) for asked in users]
+
+
+def _main_genre(asked: Asked, context: Context) -> str:
+    frequency = Counter[str]()
+    for item in own_items(asked):
+        if item in context.items:
+            for genre in context.items[item].attributes.get("genres", ()):
+                frequency[genre] += 1
+    genres = sorted(frequency, key=lambda genre: (-frequency[genre], genre))
+    return str(genres[0]) if genres else UNKNOWN
 
 
 def _ratings(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """The mean rating in the request: the thirds ``low``, ``middle`` and ``high``."""
-    return _parts(
-        [
-            _mean([asked.request.scale.unit(each.value) for each in asked.request.history])
-            for asked in users
-        ],
-        ("low", "middle", "high"),
-    )
+    means = []
+    for asked in users:
+        scale = asked.request.scale
+        ratings = [scale.unit(rating.value) for rating in asked.request.history]
+        means.append(_mean(ratings))
+    return _parts(means, ("low", "middle", "high"))
 
 
 def _taste(users: Sequence[Asked], context: Context) -> Sequence[str]:
     """The mean popularity of the user's past: the halves ``niche`` and ``mainstream``."""
     counts = context.popularity
-    return _parts(
-        [_mean([math.log1p(counts.get(item, 0)) for item in own_items(asked)]) for asked in users],
-        ("niche", "mainstream"),
-    )
+    means = []
+    for asked in users:
+        log_counts = [math.log1p(counts.get(item, 0)) for item in own_items(asked)]
+        means.append(_mean(log_counts))
+    return _parts(means, ("niche", "mainstream"))
 
 
 SLICINGS = MappingProxyType(
@@ -195,11 +229,16 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _parts(numbers: Sequence[float | None], names: Sequence[str]) -> Sequence[str]:
+    """For each number the name of the part in which it is, of as many equal parts as there are names, ascending."""
     known = sorted(number for number in numbers if number is not None)
-    cuts = (
-        [known[len(known) * part // len(names)] for part in range(1, len(names))] if known else []
-    )
-    return [
-        UNKNOWN if number is None else names[sum(number >= cut for cut in cuts)]
-        for number in numbers
-    ]
+    cuts = []
+    if known:
+        cuts = [known[len(known) * part // len(names)] for part in range(1, len(names))]
+    parts = []
+    for number in numbers:
+        if number is None:
+            parts.append(UNKNOWN)
+        else:
+            part = sum(number >= cut for cut in cuts)
+            parts.append(names[part])
+    return parts

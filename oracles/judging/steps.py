@@ -2,18 +2,17 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.oracles.judging.family import Family
-from pytest_recsys_mt.oracles.judging.ladder import too_many_failed
+from pytest_recsys_mt.oracles.judging.ladder import joined, too_many_failed
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import Status, Verdict
 
 FIRST_STEP = 20
 """Users that every verdict asks first."""
@@ -30,17 +29,27 @@ def step_by_step(
 ) -> Verdict:
     """Ask more and more users until the verdict is clear or all `users` were asked.
 
-    After a violation, more users are asked until it is also significant among all tests of the run. `see` asks the
-    given total number of users, always the same first ones. It raises `OracleError` if the limit lies outside the
-    range of all users' effects.
+    After a violation, more users are asked until it is also significant among all tests of the run.
+
+    Args:
+        claim: What is judged.
+        relation: The name of what was changed.
+        context: The facts of the run.
+        users: How many can be asked.
+        see: Asks the given total number of users, always the same first ones, and measures their effects.
+
+    Raises:
+        OracleError: If the limit lies outside the range of all users' effects.
     """
-    asked = looks = 0
-    everybody = context.ask_everybody or claim.ask_everybody or context.made_up
+    asked = 0
+    looks = 0
+    ask_all = context.ask_everybody or claim.ask_everybody or context.made_up
     while True:
-        asked = users if everybody else next_step(asked, users)
+        asked = users if ask_all else next_step(asked, users)
         looks += 1
         seen = see(asked)
-        decided = _decided_beforehand(claim, seen.effects)  # the range may grow with further users
+        # The range may grow with further users, so it is an error only for all of them.
+        decided = _decided_beforehand(claim, seen.effects)
         if decided and asked >= users:
             raise OracleError(decided)
         if context.made_up:
@@ -56,18 +65,21 @@ def with_order(verdict: Verdict) -> Verdict:
 
     A number of all users together has no effect of each user.
     """
-    found = None if verdict.joint else dependence([verdict.per_user])
+    if verdict.joint:
+        return verdict
+    found = dependence([verdict.per_user])
     if found is None:
         return verdict
-    reason = "; ".join(filter(None, (verdict.reason, f"{found.words}, so {UNPROVEN}")))
+    reason = joined(verdict.reason, f"{found.words}, so {UNPROVEN}")
     details = {**verdict.details, "order": {"what": found.what, "p_value": found.p_value}}
     return dataclasses.replace(verdict, reason=reason, details=details)
 
 
 def _planned(claim: Claim, relation: str, seen: Seen) -> Verdict:
+    """The verdict of a plan, whose answers are made up."""
     effects = seen.effects
     if effects.unsure is not None:
-        effects.unsure()
+        effects.unsure()  # so that its calls are planned too
     mean = float(effects.effect.mean()) if len(effects.rows) else None
     return Verdict(
         "inconclusive",
@@ -90,32 +102,40 @@ def next_step(asked: int, users: int) -> int:
 
 def is_settled(claim: Claim, seen: Seen, context: Context, users: int) -> bool:
     """Whether further users would not change the verdict."""
-    effects, account = seen.effects, seen.account
+    effects = seen.effects
+    account = seen.account
     # Failures so far may be bad luck. They are final once no number of successes can make up for them.
     if too_many_failed(account, context):
         return account.errors.total() > context.error_limit * users
     if 2 * seen.tally.unreadable > seen.tally.answers:
         return True  # no verdict would say anything, whatever is read in the others
-    if effects.obstacle or not len(effects.rows):
-        return bool(effects.obstacle)
+    if effects.obstacle:
+        return True
+    if not len(effects.rows):
+        return False
     family = seen.family(claim, context.alpha)
     if family.status == "violated":
         return family.p_value <= context.alpha / (context.family * claim.ways)
-    return family.status == "holds" and not any(_open(claim, seen, family))
+    if family.status != "holds":
+        return False
+    groups = zip(seen.members, family.statuses[1:], strict=True)
+    return not any(_may_be_violated(claim, own, status) for (_, own), status in groups)
 
 
-def _open(claim: Claim, seen: Seen, family: Family) -> Iterator[bool]:
-    """Whether each group may turn out to be violated: it was hardly seen, or looks bad so far. It looks bad if its mean
-    is beyond the margin by more than a standard error. This decides only how many users are asked. Claims are made by
-    bets, which are valid whatever decides that.
+def _may_be_violated(claim: Claim, effects: Effects, status: Status) -> bool:
+    """Whether a group may turn out to be violated: it was hardly seen, or looks bad so far.
+
+    It looks bad if its mean is beyond the margin by more than a standard error. This decides only how many users are
+    asked. Claims are made by bets, which are valid whatever decides that.
     """
-    for (_, effects), status in zip(seen.members, family.statuses[1:], strict=True):
-        users = len(effects.rows)
-        if status == "inconclusive" and users >= FEW:
-            by = excess(claim, effects.effect.mean(keepdims=True))[0]
-            yield bool(by > 0 and by >= effects.effect.std(ddof=1) / math.sqrt(users))
-        else:
-            yield users < FEW
+    users = len(effects.rows)
+    if users < FEW:
+        return True
+    if status != "inconclusive":
+        return False
+    mean_excess = excess(claim, effects.effect.mean(keepdims=True))[0]
+    standard_error = effects.effect.std(ddof=1) / math.sqrt(users)
+    return bool(mean_excess > 0 and mean_excess >= standard_error)
 
 
 def _decided_beforehand(claim: Claim, effects: Effects) -> str:
@@ -123,11 +143,13 @@ def _decided_beforehand(claim: Claim, effects: Effects) -> str:
     low, high = effects.reach
     if effects.mean is not None or effects.obstacle or not low < high < math.inf:
         return ""
-    limit, (least, most) = claim.margin, claim.allowed
-    always = least <= low and high <= most
-    if not always and (claim.promise == "within" or low <= limit <= high):
+    limit = claim.margin
+    least, most = claim.allowed
+    always_holds = least <= low and high <= most
+    if not always_holds and (claim.promise == "within" or low <= limit <= high):
         return ""
+    outcome = "hold" if always_holds else "be violated"
     return (
-        f"{claim.oracle}: {claim.promise} {limit:g} would {'hold' if always else 'be violated'} whatever "
+        f"{claim.oracle}: {claim.promise} {limit:g} would {outcome} whatever "
         f"the answers are, because values lie from {low:g} to {high:g}; give a limit between them"
     )

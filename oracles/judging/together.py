@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import NEEDED, Slice, Verdict
+from pytest_recsys_mt.verdict import NEEDED, Slice, Status, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -26,8 +26,7 @@ def with_age(effects: Effects, pairs: Pairs) -> Effects:
     """`effects`, with a note if source and follow-ups are far apart in time."""
     if pairs.apart < WORTH_TELLING:
         return effects
-    note = f"source and follow-ups were asked {lasting(pairs.apart)} apart"
-    return dataclasses.replace(effects, note="; ".join(filter(None, (effects.note, note))))
+    return effects.with_note(f"source and follow-ups were asked {lasting(pairs.apart)} apart")
 
 
 Anew = tuple[Verdict, int]
@@ -45,42 +44,42 @@ def confirmed(
     again even if the answers differ too little for a claim (if any user's moved), and unless all its answers are the
     same as before, the verdict that includes its noise replaces the first.
 
-    The sides were asked `apart` seconds; 0 trusts a stochastic recommender. `anew` returns None if nothing can have changed.
+    Args:
+        verdict: The verdict on the answers of the run.
+        apart: Seconds between the calls of the two sides; 0 trusts a stochastic recommender.
+        deterministic: Whether the recommender declares itself deterministic.
+        anew: Asks both sides together; returns None if nothing can have changed.
     """
-    difference = "holds" if verdict.allowed == "at least" else "violated"
-    moved = any(verdict.per_user.values())
-    noise = deterministic and verdict.status == "inconclusive" and moved
-    if not (verdict.status == difference or noise):
-        return verdict
-    if verdict.estimate is None or not (apart or deterministic):
+    if not (apart or deterministic) or not _depends_on_time(verdict, deterministic):
         return verdict
     when = f"{lasting(apart)} apart"
     try:
         again = anew()
     except MissingAnswerError:
+        if not apart:
+            return verdict
         reason = (
             f"source and follow-ups were asked {when}, so the recommender may have changed; no answers "
             f"asked together are recorded, and --recsys-mode=replay sends no requests"
         )
-        return withdrawn(verdict, reason) if apart else verdict
+        return withdrawn(verdict, reason)
     if again is None:
         return verdict
     other, changed_users = again
     first, second = _of_the_same_users(verdict, other)
     if second.estimate is None or second.interval is None:
-        reason = f"asked {when}, then again together: {other.reason}"
-        return withdrawn(verdict, reason) if apart or "unreadable" in other.details else verdict
+        if not apart and "unreadable" not in other.details:
+            return verdict
+        return withdrawn(verdict, f"asked {when}, then again together: {other.reason}")
+    if second.status == _difference(verdict):
+        return other if deterministic else verdict
     if deterministic:
-        if second.status == difference:
-            return other
+        asked_when = f" (source and follow-ups were asked {when})" if apart else ""
         reason = (
-            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request"
-            f"{f' (source and follow-ups were asked {when})' if apart else ''}, and the recommender "
-            f"declares itself deterministic; with this noise, D is {second.estimate:.3f}"
+            f"{CHANGED}: {changed_users} of {other.users} users got another answer to the same request{asked_when}, "
+            f"and the recommender declares itself deterministic; with this noise, D is {second.estimate:.3f}"
         )
         return withdrawn(other, reason)
-    if second.status == difference:
-        return verdict
     low, high = second.interval
     changed = f"{CHANGED}: " if second.status in ("holds", "violated") else ""
     reason = (
@@ -88,6 +87,21 @@ def confirmed(
         f"[{low:.3f}, {high:.3f}] with both sides asked together, which shows no difference"
     )
     return withdrawn(other, reason)
+
+
+def _difference(verdict: Verdict) -> Status:
+    """The status that claims that the two sides differ."""
+    return "holds" if verdict.allowed == "at least" else "violated"
+
+
+def _depends_on_time(verdict: Verdict, deterministic: bool) -> bool:
+    """Whether a change of the recommender between the two sides may be what the verdict shows."""
+    if verdict.estimate is None:
+        return False
+    if verdict.status == _difference(verdict):
+        return True
+    moved = any(verdict.per_user.values())
+    return deterministic and verdict.status == "inconclusive" and moved
 
 
 def withdrawn(verdict: Verdict, reason: str) -> Verdict:
@@ -104,39 +118,60 @@ def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slic
     broken = verdict.broken
     if broken is None:
         return verdict, other
-    same = (broken.slicing, broken.value)
-    return broken, next((s for s in other.slices if (s.slicing, s.value) == same), other)
+    for group in other.slices:
+        if (group.slicing, group.value) == (broken.slicing, broken.value):
+            return broken, group
+    return broken, other
 
 
 def is_proved_by(verdict: Verdict, other: Verdict) -> bool:
     """Whether another verdict claims the same of the same users: all, or the group for which `verdict` claims it."""
-    return _of_the_same_users(verdict, other)[1].status == verdict.status
+    _, second = _of_the_same_users(verdict, other)
+    return second.status == verdict.status
 
 
 def twice(first: Pairs, second: Pairs) -> tuple[Pairs, int]:
     """Both answers to each request, for the users who have both, and for how many users they differ."""
     later = {
-        one.user: (one, other) for one, other in zip(second.source, second.followup, strict=True)
+        source.user: (source, followup)
+        for source, followup in zip(second.source, second.followup, strict=True)
     }
-    both = [
-        (_with(source, later[source.user][0]), _with(followup, later[source.user][1]))
-        for source, followup in zip(first.source, first.followup, strict=True)
-        if source.user in later
-    ]
-    changed = sum(
-        any(len({answer.items for answer in side.answers}) > 1 for side in sides) for sides in both
+    sources = []
+    followups = []
+    changed = 0
+    for source, followup in zip(first.source, first.followup, strict=True):
+        if source.user in later:
+            source_again, followup_again = later[source.user]
+            both_sources = _with(source, source_again)
+            both_followups = _with(followup, followup_again)
+            if _has_different(both_sources) or _has_different(both_followups):
+                changed += 1
+            sources.append(both_sources)
+            followups.append(both_followups)
+
+    unread_first = set(first.unread_users)
+    unread_later = set(second.unread_users)
+    read_first = {source.user for source in first.source}
+    changed += len((unread_first - unread_later) & later.keys())
+    changed += len(unread_later & read_first)
+
+    unread_by_user = {both[0].user: both for both in (*first.unread, *second.unread)}
+    pairs = dataclasses.replace(
+        second,
+        source=tuple(sources),
+        followup=tuple(followups),
+        unread=tuple(unread_by_user.values()),
     )
-    once, again = ({one.user for one, _ in pairs.unread} for pairs in (first, second))
-    changed += len((once - again) & later.keys()) + len(again & {one.user for one in first.source})
-    sources, followups = tuple(one for one, _ in both), tuple(other for _, other in both)
-    unread = {both[0].user: both for both in (*first.unread, *second.unread)}
-    return dataclasses.replace(
-        second, source=sources, followup=followups, unread=tuple(unread.values())
-    ), changed
+    return pairs, changed
 
 
 def _with(asked: Asked, again: Asked) -> Asked:
     return dataclasses.replace(asked, answers=asked.answers + again.answers)
+
+
+def _has_different(asked: Asked) -> bool:
+    """Whether a user got different lists for one request."""
+    return len({answer.items for answer in asked.answers}) > 1
 
 
 def lasting(seconds: float) -> str:
@@ -145,5 +180,6 @@ def lasting(seconds: float) -> str:
         return "an unknown time"
     for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+            number = f"{seconds / size:.1f}".removesuffix(".0")
+            return f"{number} {unit}"
     return f"{seconds:.1f} s"

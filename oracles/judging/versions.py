@@ -1,8 +1,9 @@
 """Versions of a model: a change behind an endpoint must not count as an effect of a relation."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -20,36 +21,43 @@ def with_versions(effects: Effects, pairs: Pairs) -> Effects:
     Several versions (OpenAI's ``system_fingerprint``) may serve a hosted model at once. Only if similar mixtures of them
     answered both sides, the noise floor includes their difference.
     """
-    sides = [_versions(side) for side in (pairs.source, pairs.followup)]
-    names = sorted(set().union(*sides))
+    source = _versions(pairs.source)
+    followup = _versions(pairs.followup)
+    names = sorted(source.keys() | followup.keys())
     if len(names) < 2:
         return effects
-    if _alike([[side[name] for name in names] for side in sides]):
-        note = f"answered by {len(names)} versions of the model: {', '.join(names)}"
-        return replace(effects, note="; ".join(filter(None, (effects.note, note))))
-    told = " and ".join(
-        f"the {which} by {', '.join(f'{name} ({count})' for name, count in sorted(side.items()))}"
-        for which, side in zip(("source", "follow-up"), sides, strict=True)
+    counts = [[source[name] for name in names], [followup[name] for name in names]]
+    if _are_alike(counts):
+        return effects.with_note(
+            f"answered by {len(names)} versions of the model: {', '.join(names)}"
+        )
+    obstacle = (
+        f"the model changed: the source by {_in_words(source)} and the follow-up by {_in_words(followup)}, "
+        f"so a difference may come from the model; ask all anew with --recsys-mode=refresh"
     )
-    return replace(
-        effects,
-        obstacle=f"the model changed: {told}, so a difference may come from the model; ask all "
-        f"anew with --recsys-mode=refresh",
-    )
+    return replace(effects, obstacle=obstacle)
 
 
 def _versions(side: Sequence[Asked]) -> Counter[str]:
-    return Counter(
-        answer.version for one in side for answer in one.answers if answer.version is not None
-    )
+    """How many answers of a side each version gave."""
+    answers = chain.from_iterable(asked.answers for asked in side)
+    return Counter(answer.version for answer in answers if answer.version is not None)
 
 
-def _alike(table: list[list[int]]) -> bool:
+def _in_words(answers_by_version: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(answers_by_version.items()))
+
+
+def _are_alike(table: list[list[int]]) -> bool:
+    """Whether the rows, the answers of each version on one side, may come from one mixture of versions."""
     counts = np.array(table)
-    if not counts.sum(axis=1).all():
+    some_side_is_unknown = not counts.sum(axis=1).all()
+    if some_side_is_unknown:
         return True
-    if not counts.min(axis=0).any():
+    share_no_version = not counts.min(axis=0).any()
+    if share_no_version:
         return False
+    # An import of scipy.stats takes long, and most models report no version.
     from scipy.stats import chi2_contingency
 
     return float(chi2_contingency(counts).pvalue) > SUSPICIOUS

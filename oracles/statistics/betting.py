@@ -27,12 +27,17 @@ from pytest_recsys_mt.oracles.statistics.bounds import TIE, Mean
 PRIOR = 5
 """Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
 
-HOPED, SPREAD = 1 / 30, 0.08
-"""As shares of the range of effects: 0.05 and 0.12 if effects reach from -1/2 to 1."""
+HOPED = 1 / 30
+"""As a share of the range of effects: 0.05 if effects reach from -1/2 to 1."""
 
-WIDE_PRIOR, WIDE_HOPED = 40, 0.3
-"""The same for values that are expected in the whole range, such as hits. The deviation is the largest
-possible, and the mean gain is this part of it."""
+SPREAD = 0.08
+"""Likewise: 0.12 if effects reach from -1/2 to 1."""
+
+WIDE_PRIOR = 40
+"""Imagined users for values that are expected in the whole range, such as hits."""
+
+WIDE_HOPED = 0.3
+"""Their mean gain, as a part of their deviation, which is the largest possible."""
 
 BOLDEST = 0.95
 """Largest share of the capital that one user can cost."""
@@ -48,40 +53,59 @@ _ZOOMS = 6  # each by `_GRID`: bounds to a 10**7th of their distance from the me
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
-    """Logarithm of the capital after each user, of the shape of `gains`.
+    """Logarithm of the capital after each user.
 
-    `gains` are those of a unit stake on each user, in the order drawn, as shares of the range of effects, ``(..., n)``, and
-    `worst` the most that it can lose, above 0. If effects are expected in the whole range, which must be known beforehand,
-    `wide` changes the number of users needed, not the error rate.
+    Args:
+        gains: Those of a unit stake on each user, in the order drawn, as shares of the range of effects, ``(..., n)``.
+        worst: The most that a unit stake can lose, above 0.
+        wide: Whether effects are expected in the whole range, which must be known beforehand. This changes the number
+            of users needed, not the error rate.
+
+    Returns:
+        The logarithms, of the shape of `gains`.
     """
     stakes, _, _ = _stakes(gains, worst, wide)
     return np.cumsum(np.log1p(stakes * gains), axis=-1)
 
 
 def log_capital_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> Floats:
-    """Logarithm of the capital, ``(n,)``, of one bettor who can bet on one of several gains, ``(ways, n)``, at a time.
+    """Logarithm of the capital of one bettor who can bet on one of several gains at a time.
 
     This tests the hypothesis that all means are 0 or less. For each user, the bettor uses the gain that
     promised the most growth so far. So a claim that can be true in several ways needs hardly more users
     than each way alone, and alpha is not divided.
+
+    Args:
+        gains: Those of a unit stake on each user in each way, ``(ways, n)``; as in `log_capital`.
+        worst: The most that a unit stake can lose in each way, ``(ways, 1)``.
+        wide: As in `log_capital`.
+
+    Returns:
+        The logarithms after each user, ``(n,)``.
     """
     stakes, mean, square = _stakes(gains, worst, wide)
     growth = stakes * (mean - stakes * square / 2)
     users = np.arange(gains.shape[-1])
-    way = np.argmax(growth, axis=0)
-    return np.cumsum(np.log1p(stakes[way, users] * gains[way, users]))
+    best_way = np.argmax(growth, axis=0)
+    won = stakes[best_way, users] * gains[best_way, users]
+    return np.cumsum(np.log1p(won))
 
 
 def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, Floats, Floats]:
     """The stake on each user, and the mean gain and its mean square as they were expected before that user."""
     worst = np.asarray(worst, np.float64)
-    prior, hoped, spread = PRIOR, np.asarray(HOPED), np.asarray(SPREAD)
     if wide:
+        prior = WIDE_PRIOR
         spread = np.asarray(np.sqrt(np.clip(worst * (1 - worst), 1e-4, None)))
-        prior, hoped = WIDE_PRIOR, np.asarray(WIDE_HOPED * spread)
+        hoped = np.asarray(WIDE_HOPED * spread)
+    else:
+        prior = PRIOR
+        spread = np.asarray(SPREAD)
+        hoped = np.asarray(HOPED)
     users = prior + np.arange(gains.shape[-1])
 
     def before(powers: Floats, imagined: Floats) -> Floats:
+        """The mean of powers of the gains of all earlier users, those imagined included."""
         # The sum never includes the current user. Subtracting that user later would leave a rounding error
         # that depends on the user, and a bettor who chooses between ways could use it.
         sums = np.zeros(gains.shape)
@@ -89,15 +113,18 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
         return (prior * imagined + sums) / users
 
     squares = gains * gains
-    mean, square = before(gains, hoped), before(squares, hoped**2 + spread**2)
+    mean = before(gains, hoped)
+    square = before(squares, hoped**2 + spread**2)
     # If few users lose much, a stake from the variance alone is too bold for any growth. The third term of
     # log(1 + b g) lowers it. The term is not used if few users gain much, because the series may diverge.
     cubes = squares * gains  # a power of 3 takes a hundred times as long
     cube = np.minimum(before(cubes, hoped**3 + 3 * hoped * spread**2), 0.0)
-    best = 2 * mean / (square + np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0)))
+    root = np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0))
+    best = 2 * mean / (square + root)
     # A stake b turns a total gain G of h users into a log capital of about b G - b^2 h square / 2. This b needs the
     # least G to reach the target.
-    least = np.sqrt(2 * _TARGET / (_horizons(gains.shape[-1]) * square))
+    horizons = _horizons(gains.shape[-1])
+    least = np.sqrt(2 * _TARGET / (horizons * square))
     stakes: Floats = np.minimum(np.maximum(best, least), BOLDEST / worst)
     return stakes, mean, square
 
@@ -113,7 +140,7 @@ def _horizons(users: int) -> Floats:
 
 def p_of_any(gains: Floats, worst: Floats, *, wide: bool = False) -> float:
     """P-value of the hypothesis that all means are 0 or less; see `log_capital_of_any`."""
-    if (gains[worst[:, 0] <= TIE] > TIE).any():  # bets that cannot lose
+    if _is_surely_won(gains, worst):
         return 0.0
     capital = log_capital_of_any(gains, np.maximum(worst, _NOTHING), wide=wide)
     return math.exp(-max(0.0, float(capital.max())))
@@ -125,10 +152,17 @@ def p_of_some(gains: Floats, worst: Floats) -> float:
     Each way starts with an equal share and keeps its gains. So the p-value is never above that of any way
     times their number (Bonferroni), and it is lower if several ways gain. A gain is 0 if a way does not bet on a user.
     """
-    if (gains[worst[:, 0] <= TIE] > TIE).any():  # bets that cannot lose
+    if _is_surely_won(gains, worst):
         return 0.0
-    capital = np.exp(log_capital(gains, np.maximum(worst, _NOTHING))).mean(axis=0)
+    capital_of_each = np.exp(log_capital(gains, np.maximum(worst, _NOTHING)))
+    capital = capital_of_each.mean(axis=0)
     return 1.0 / max(1.0, float(capital.max()))
+
+
+def _is_surely_won(gains: Floats, worst: Floats) -> bool:
+    """Whether a bet that cannot lose gained, so that no stake on it is too high."""
+    cannot_lose = worst[:, 0] <= TIE
+    return bool((gains[cannot_lose] > TIE).any())
 
 
 class Bets(Mean):
@@ -137,9 +171,16 @@ class Bets(Mean):
     Bounds and p-values are valid at all numbers of users at once. The set of means that are not rejected
     may have gaps. The bounds are those of its hull, so only p-values decide.
 
-    The effects, ``(n,)``, n at least 1, are in the order drawn, and from `low` to `high`. Users with an `unknown` effect
-    stand before these indices. Each counts as the smallest possible for the claim that the mean is above a value, and as
-    the largest possible for the opposite claim. `wide` is as in `log_capital`.
+    Args:
+        effects: In the order drawn, from `low` to `high`, ``(n,)``, n at least 1.
+        low: The smallest possible effect.
+        high: The largest possible one.
+        unknown: Before which effect each user stands whose effect is unknown. Each counts as the smallest possible for
+            the claim that the mean is above a value, and as the largest possible for the opposite claim.
+        wide: As in `log_capital`.
+
+    Raises:
+        OracleError: If the range is infinite, or an effect lies outside it.
     """
 
     def __init__(
@@ -166,8 +207,10 @@ class Bets(Mean):
             )
         effects = np.clip(effects, low, high)
         self.estimate = float(effects.mean())
-        self.low, self.high = low, high
-        self._scale, self._wide = (high - low) or 1.0, wide
+        self.low = low
+        self.high = high
+        self._scale = (high - low) or 1.0
+        self._wide = wide
         self._least = np.insert(effects, list(unknown), low)
         self._most = np.insert(effects, list(unknown), high)
 
@@ -195,15 +238,24 @@ class Bets(Mean):
         return self._won(self._least - values[:, None], values - self.low)
 
     def _below(self, values: Floats) -> Floats:
+        """The largest log capital of bets that the mean is below each of `values`."""
         return self._won(values[:, None] - self._most, self.high - values)
 
     def _won(self, gains: Floats, worst: Floats) -> Floats:
-        gains, worst = gains / self._scale, worst / self._scale
+        """The largest log capital of several bets, ``(values,)``.
+
+        Args:
+            gains: Those of a unit stake, ``(values, n)``.
+            worst: The most that it can lose, ``(values,)``.
+        """
+        gains = gains / self._scale
+        worst = worst / self._scale
         worst_of_each = np.maximum(worst, _NOTHING)[:, None]
         won = log_capital(gains, worst_of_each, wide=self._wide).max(axis=-1)
         # A bet that cannot lose is won after one gain; without any gain it is not won.
-        sure = np.where((worst < -TIE) | (gains > TIE).any(axis=-1), np.inf, 0.0)
-        return np.where(worst <= TIE, sure, np.maximum(won, 0.0))
+        is_surely_won = (worst < -TIE) | (gains > TIE).any(axis=-1)
+        without_risk = np.where(is_surely_won, np.inf, 0.0)
+        return np.where(worst <= TIE, without_risk, np.maximum(won, 0.0))
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
         """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""
@@ -213,7 +265,9 @@ class Bets(Mean):
         inside = self.estimate
         for _ in range(_ZOOMS):
             values = end + (inside - end) * _GRID
-            open_ = np.flatnonzero(won(values) < enough)
-            first = int(open_[0]) if len(open_) else len(values) - 1
-            end, inside = values[first - 1] if first else end, values[first]
+            not_rejected = np.flatnonzero(won(values) < enough)
+            first = int(not_rejected[0]) if len(not_rejected) else len(values) - 1
+            if first > 0:
+                end = values[first - 1]
+            inside = values[first]
         return float(end)

@@ -41,37 +41,58 @@ class Mean(Protocol):
 
 
 def first_of(shown: Callable[[float], bool], halvings: int) -> float:
-    """The first number in (0, 1) for which something is `shown`, by bisection."""
-    low, high = 0.0, 1.0
+    """The first number in (0, 1) for which something is shown, by bisection.
+
+    Args:
+        shown: Whether it is shown for a number; if so, also for all larger ones.
+        halvings: How often the interval is halved.
+    """
+    low = 0.0
+    high = 1.0
     for _ in range(halvings):
         middle = (low + high) / 2
-        low, high = (low, middle) if shown(middle) else (middle, high)
+        if shown(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
 class Rate(Mean):
     """Bounds for a share in a sample of fixed size (Clopper and Pearson 1934, Biometrika 26).
 
-    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`. For `unknown` further
-    users the property is unknown.
+    They are exact for one look at one sample. For users asked step by step, use `betting.Bets`.
+
+    Args:
+        count: The users with a property.
+        users: All users of whom it is known whether they have it.
+        unknown: Further users, of whom it is unknown.
     """
 
     def __init__(self, count: int, users: int, unknown: int = 0) -> None:
         self.estimate = count / users if users else math.nan
-        self._least, self._most, self._users = count, count + unknown, users + unknown
+        self._least = count
+        self._most = count + unknown
+        self._users = users + unknown
 
     def lower(self, alpha: float) -> float:
-        count, users = self._least, self._users
-        return 0.0 if count == 0 else float(betaincinv(count, users - count + 1, alpha))
+        count = self._least
+        if count == 0:
+            return 0.0
+        return float(betaincinv(count, self._users - count + 1, alpha))
 
     def upper(self, alpha: float) -> float:
-        count, users = self._most, self._users
-        return 1.0 if count == users else float(betaincinv(count + 1, users - count, 1 - alpha))
+        count = self._most
+        if count == self._users:
+            return 1.0
+        return float(betaincinv(count + 1, self._users - count, 1 - alpha))
 
     def p_at_most(self, value: float) -> float:
         if not 0 <= value <= 1:  # no rate is there
             return float(value > 1)
-        return 1.0 if self._least == 0 else float(bdtrc(self._least - 1, self._users, value))
+        if self._least == 0:
+            return 1.0
+        return float(bdtrc(self._least - 1, self._users, value))
 
     def p_at_least(self, value: float) -> float:
         if not 0 <= value <= 1:  # no rate is there
@@ -80,12 +101,22 @@ class Rate(Mean):
 
 
 class Student(Mean):
-    """Bounds of one number by Student's t, or of several, ``(ways,)``, each at the error rate over their number."""
+    """Bounds of one number by Student's t, or of several, each at the error rate over their number.
+
+    Args:
+        numbers: The estimates, ``(ways,)``.
+        errors: Their standard errors, ``(ways,)``.
+        freedoms: Their degrees of freedom, ``(ways,)``.
+        ways: How many numbers there are.
+    """
 
     def __init__(
         self, numbers: Floats | float, errors: Floats | float, freedoms: Floats | float, ways: int
     ) -> None:
-        self._numbers, self._errors, self._freedoms, self._ways = numbers, errors, freedoms, ways
+        self._numbers = numbers
+        self._errors = errors
+        self._freedoms = freedoms
+        self._ways = ways
 
     def lower(self, alpha: float) -> float:
         return float(np.min(self._numbers - self._quantiles(alpha) * self._errors))
@@ -103,7 +134,8 @@ class Student(Mean):
         return np.asarray(stdtrit(self._freedoms, 1 - alpha / self._ways), np.float64)
 
     def _tail(self, t: Floats | float) -> float:
-        return float(min(1.0, self._ways * np.max(stdtr(self._freedoms, t))))
+        largest = np.max(stdtr(self._freedoms, t))
+        return float(min(1.0, self._ways * largest))
 
 
 TIE = 1e-9
@@ -111,7 +143,12 @@ TIE = 1e-9
 
 
 class Certain(Mean):
-    """A mean that is known, such as the self-agreement of a deterministic recommender; `judged` in its place, if given."""
+    """A mean that is known, such as the self-agreement of a deterministic recommender.
+
+    Args:
+        value: The mean.
+        judged: What is judged in its place; None judges the mean itself.
+    """
 
     def __init__(self, value: float, judged: float | None = None) -> None:
         self.estimate = value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from pytest_recsys_mt.errors import OracleError
@@ -88,7 +88,8 @@ def placed_bradley_terry(
         )
     both = won + other
     met = (both + both.T) > 0
-    won, other = won + prior / 4 * met, other + prior / 4 * met
+    won = won + prior / 4 * met
+    other = other + prior / 4 * met
     _connected(won + other, names)
     if not (won.any() and other.any()):
         place = "second" if other.any() else "first"
@@ -108,43 +109,32 @@ def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
     """
     lost = np.swapaxes(second, -1, -2)  # by the one shown first
     met = first + lost
-    many, players = first.shape[:-2], first.shape[-1]
+    many = first.shape[:-2]
+    players = first.shape[-1]
     scale = np.maximum(1.0, met.sum(axis=(-1, -2)))[..., None]
     found = np.zeros((*many, players + 1))
 
     def loss(at: Floats) -> Floats:
-        apart = at[..., :-1, None] - at[..., None, :-1] + at[..., -1, None, None]
-        terms = first * np.logaddexp(0.0, -apart) + lost * np.logaddexp(0.0, apart)
+        """The negative log-likelihood of each table."""
+        log_odds = _log_odds(at)
+        terms = first * np.logaddexp(0.0, -log_odds) + lost * np.logaddexp(0.0, log_odds)
         total: Floats = terms.sum(axis=(-1, -2))
         return total
 
     for _ in range(STEPS):
-        apart = found[..., :-1, None] - found[..., None, :-1] + found[..., -1, None, None]
-        chance = 0.5 * (1 + np.tanh(apart / 2))
-        left = first - met * chance
-        slope = np.concatenate(
-            [left.sum(-1) - left.sum(-2), place * left.sum(axis=(-1, -2))[..., None]], -1
-        )
+        chance = 0.5 * (1 + np.tanh(_log_odds(found) / 2))
+        unexplained = first - met * chance
+        of_strengths = unexplained.sum(-1) - unexplained.sum(-2)
+        of_place = place * unexplained.sum(axis=(-1, -2))[..., None]
+        slope = np.concatenate([of_strengths, of_place], -1)
         if (np.abs(slope) <= CLOSE * scale).all():
             return found
-        weight = met * chance * (1 - chance)
-        curve = np.zeros((*many, players + 1, players + 1))
-        both = weight + np.swapaxes(weight, -1, -2)
-        curve[..., :-1, :-1] = -both + 1.0  # the ones keep the mean at 0
-        at = np.arange(players)
-        curve[..., at, at] += both.sum(-1)
-        cross = weight.sum(-1) - weight.sum(-2)
-        curve[..., :-1, -1] = curve[..., -1, :-1] = place * cross
-        curve[..., -1, -1] = weight.sum(axis=(-1, -2)) if place else 1.0
+        curve = _curvature(met * chance * (1 - chance), place=place)
         try:
             step = np.linalg.solve(curve, slope[..., None])[..., 0]
         except np.linalg.LinAlgError:
             break
-        before, size = loss(found), np.ones(many)
-        while (
-            (worse := loss(found + size[..., None] * step) > before + 1e-9) & (size > 1e-6)
-        ).any():
-            size = np.where(worse, size / 2, size)
+        size = _step_size(loss, found, step)
         found = found + size[..., None] * step
         found[..., :-1] -= found[..., :-1].mean(-1, keepdims=True)
     raise OracleError(
@@ -153,7 +143,48 @@ def most_likely(first: Floats, second: Floats, *, place: bool) -> Floats:
     )
 
 
+def _log_odds(found: Floats) -> Floats:
+    """The log odds that the player of the row, shown first, beats that of the column, ``(..., m, m)``."""
+    strengths = found[..., :-1]
+    advantage = found[..., -1]
+    apart = strengths[..., :, None] - strengths[..., None, :]
+    log_odds: Floats = apart + advantage[..., None, None]
+    return log_odds
+
+
+def _curvature(weight: Floats, *, place: bool) -> Floats:
+    """The second derivatives of the loss, ``(..., m + 1, m + 1)``, from those of each pair, ``(..., m, m)``."""
+    many = weight.shape[:-2]
+    players = weight.shape[-1]
+    curve = np.zeros((*many, players + 1, players + 1))
+    both = weight + np.swapaxes(weight, -1, -2)
+    curve[..., :-1, :-1] = -both + 1.0  # the ones keep the mean at 0
+    diagonal = np.arange(players)
+    curve[..., diagonal, diagonal] += both.sum(-1)
+    cross = place * (weight.sum(-1) - weight.sum(-2))
+    curve[..., :-1, -1] = cross
+    curve[..., -1, :-1] = cross
+    curve[..., -1, -1] = weight.sum(axis=(-1, -2)) if place else 1.0
+    return curve
+
+
+def _step_size(
+    loss: Callable[[Floats], Floats], found: Floats, step: NDArray[np.floating]
+) -> Floats:
+    """The part of Newton's step of each table that does not increase its loss: 1, or a half as often as it takes."""
+    before = loss(found)
+    size = np.ones(found.shape[:-1])
+    while True:
+        is_worse = loss(found + size[..., None] * step) > before + 1e-9
+        too_long = is_worse & (size > 1e-6)
+        if not too_long.any():
+            return size
+        # Those that are too small already are halved too, as long as any table goes on.
+        size = np.where(is_worse, size / 2, size)
+
+
 def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
+    """A copy of the table, checked, with an empty diagonal."""
     table = np.array(given, np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise OracleError(
@@ -161,20 +192,23 @@ def _table(oracle: str, name: str, given: ArrayLike, prior: float) -> Floats:
             f"{table.shape}"
         )
     np.fill_diagonal(table, 0.0)
-    if not (np.isfinite(table).all() and (table >= 0).all()) or not 0 <= prior < np.inf:
+    are_counts = np.isfinite(table).all() and (table >= 0).all()
+    if not are_counts or not 0 <= prior < np.inf:
         raise OracleError(f"{oracle}: {name} and prior must be at least 0, got prior={prior!r}")
     return table
 
 
 def _connected(table: Floats, names: Sequence[str] | None) -> None:
-    count, group = connected_components(table > 0, directed=True, connection="strong")
-    if count > 1:
-        names = names or [str(number) for number in range(len(table))]
-        told = "; ".join(
-            ", ".join(name for name, own in zip(names, group, strict=True) if own == each)
-            for each in range(count)
-        )
-        raise OracleError(
-            f"bradley_terry: no finite strengths, because one of the groups [{told}] never lost to "
-            f"another, or they never met; compare more, or pass prior=1 to add a tie to each pair that met"
-        )
+    """Check that each player beat each other one, if only over others."""
+    count, group_of = connected_components(table > 0, directed=True, connection="strong")
+    if count < 2:
+        return
+    names = names or [str(number) for number in range(len(table))]
+    groups: list[list[str]] = [[] for _ in range(count)]
+    for name, group in zip(names, group_of, strict=True):
+        groups[group].append(name)
+    in_words = "; ".join(", ".join(group) for group in groups)
+    raise OracleError(
+        f"bradley_terry: no finite strengths, because one of the groups [{in_words}] never lost to "
+        f"another, or they never met; compare more, or pass prior=1 to add a tie to each pair that met"
+    )

@@ -22,9 +22,14 @@ _NOTHING = 1e-9
 
 
 def log_growth(gains: Floats, worst: float | Floats) -> Floats:
-    """Logarithm of the capital after one night that starts with 1, at each of `STAKES`, ``(len(STAKES), ...)``.
+    """Logarithm of the capital after one night that starts with 1, at each of `STAKES`.
 
-    `gains` are those of a unit stake on each user, ``(..., users)``, and `worst`, ``(...)``, what it can lose at most.
+    Args:
+        gains: Those of a unit stake on each user, ``(..., users)``.
+        worst: What it can lose at most, ``(...)``.
+
+    Returns:
+        The logarithms, ``(len(STAKES), ...)``.
     """
     shares = gains / np.maximum(np.asarray(worst)[..., None], _NOTHING)
     grown: Floats = np.log1p(np.multiply.outer(STAKES, shares)).sum(axis=-1)
@@ -32,10 +37,14 @@ def log_growth(gains: Floats, worst: float | Floats) -> Floats:
 
 
 def log_evidence(growth: Floats) -> Floats:
-    """Logarithm of the capital after each night, ``(nights, ...)``; above ``log(1 / alpha)`` with probability alpha at most.
+    """Logarithm of the capital after each night; above ``log(1 / alpha)`` with probability alpha at most.
 
-    `growth` is what `log_growth` returns for each night. The stakes on several ways to break the promise follow one
-    another, ``(ways, nights, ...)``.
+    Args:
+        growth: What `log_growth` returns for each night. The stakes on several ways to break the promise follow one
+            another, ``(ways, nights, ...)``.
+
+    Returns:
+        The logarithms, ``(nights, ...)``.
     """
     running: Floats = np.full_like(growth[:, 0], -np.inf)
     capital: Floats = np.empty_like(growth[0])
@@ -50,8 +59,10 @@ def log_evidence(growth: Floats) -> Floats:
 
 def began(growth: Floats) -> int:
     """The night, counted from 0, on which the part with the most capital at the end started; `growth` is ``(ways, nights)``."""
-    won = np.logaddexp.reduce(np.cumsum(growth[:, ::-1], axis=1)[:, ::-1], axis=0)
-    return int(np.argmax(won + [_log_weight(night) for night in range(len(won))]))
+    from_night_to_end = np.cumsum(growth[:, ::-1], axis=1)[:, ::-1]
+    won = np.logaddexp.reduce(from_night_to_end, axis=0)
+    begun = [_log_weight(night) for night in range(len(won))]
+    return int(np.argmax(won + begun))
 
 
 def _log_weight(night: int) -> float:

@@ -34,14 +34,19 @@ def linearised(value: float, without: Floats) -> Floats:
 class Jackknife(Student):
     """The estimate of a number of all users, from `low` to `high`, from the users in the sample; a `bounds.Mean`.
 
-    `values` are as in `linearised`, ``(n,)``, n at least 1, and `one` is how far that of an unseen user may be from the
-    number.
+    Args:
+        values: As in `linearised`, ``(n,)``, n at least 1.
+        low: The smallest possible number.
+        high: The largest possible one.
+        one: How far the value of an unseen user may be from the number.
     """
 
     def __init__(self, values: Floats, low: float, high: float, one: float) -> None:
         self.estimate = float(values.mean())
-        self._low, self._high = low, high
-        squares = np.append(values - self.estimate, (-one, one)) ** 2
+        self._low = low
+        self._high = high
+        deviations = np.append(values - self.estimate, (-one, one))
+        squares = deviations**2
         users = len(squares)
         error = math.sqrt(float(squares.sum()) / (users * (users - 1)))
         kurtosis = float((squares**2).mean() / squares.mean() ** 2)
@@ -55,7 +60,11 @@ class Jackknife(Student):
         return min(self._high, super().upper(alpha))
 
     def p_at_most(self, value: float) -> float:
-        return 0.0 if value < self._low else super().p_at_most(value)
+        if value < self._low:
+            return 0.0
+        return super().p_at_most(value)
 
     def p_at_least(self, value: float) -> float:
-        return 0.0 if value > self._high else super().p_at_least(value)
+        if value > self._high:
+            return 0.0
+        return super().p_at_least(value)

@@ -13,6 +13,7 @@ stopping, and no dependence, at most 0.3 % of the runs of each law reached a p-v
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -28,10 +29,15 @@ FEWEST = 2 * max(BLOCKS_OF)
 SUSPICIOUS = 0.001
 """The order counts as a cause of the values if a p-value is at most this."""
 
-_FIRST, _ORDERS = 99, 5999
-"""Random orders that are tried at first, and those tried if the first leave a doubt."""
+_FIRST = 99
+"""Random orders that are tried at first."""
 
-_DOUBTFUL = 2  # of the first random orders give a value as large, at most
+_DOUBTFUL = 2
+"""So many of them, at most, give a value as large if they leave a doubt."""
+
+_ORDERS = 5999
+"""Random orders that are tried then."""
+
 _SEED = 0
 
 BLOCKS = "users asked together are alike"
@@ -65,26 +71,29 @@ class Dependence:
 def dependence(series: Sequence[Mapping[str, float]]) -> Dependence | None:
     """Whether values depend on the order in which users were asked; None if this was not seen.
 
-    `series` are the values of one recommender, each by user in the order of asking: one for each verdict. All are
-    permuted alike, so they need not be independent of each other. Series of fewer than `FEWEST` users, and constant ones,
-    say nothing.
+    Series of fewer than `FEWEST` users, and constant ones, say nothing. All are permuted alike, so they need not be
+    independent of each other.
+
+    Args:
+        series: The values of one recommender, one series for each verdict, by user in the order of asking.
     """
-    telling = [each for each in series if len(each) >= FEWEST and len(set(each.values())) > 1]
+    telling = [values_by_user for values_by_user in series if _is_telling(values_by_user)]
     if not telling:
         return None
-    users = list(dict.fromkeys(user for each in telling for user in each))
+    users = dict.fromkeys(chain.from_iterable(telling))
     place = {user: at for at, user in enumerate(users)}
-    values = [np.fromiter(each.values(), np.float64) for each in telling]
-    members = [np.array([place[user] for user in each]) for each in telling]
-    seen = np.sum([_statistics(each[None])[0] for each in values], axis=0)
+    values = [np.fromiter(values_by_user.values(), np.float64) for values_by_user in telling]
+    places = [np.array([place[user] for user in values_by_user]) for values_by_user in telling]
+    seen = np.sum([_statistics(own[None])[0] for own in values], axis=0)
     rng = np.random.default_rng(_SEED)
 
     def as_large(orders: int) -> Floats:
         """How many of so many random orders give a value as large, for each statistic, ``(3,)``."""
         keys = rng.random((orders, len(users)))
         total = np.zeros((orders, len(seen)))
-        for own, which in zip(values, members, strict=True):
-            total += _statistics(own[np.argsort(keys[:, which], axis=1)])
+        for own_values, own_places in zip(values, places, strict=True):
+            permutations = np.argsort(keys[:, own_places], axis=1)
+            total += _statistics(own_values[permutations])
         counts: Floats = np.sum(total >= seen - 1e-9, axis=0, dtype=np.float64)
         return counts
 
@@ -95,16 +104,25 @@ def dependence(series: Sequence[Mapping[str, float]]) -> Dependence | None:
     if p_value > SUSPICIOUS:
         return None
     suspicious = len(p_values) * p_values <= SUSPICIOUS
-    what = [BLOCKS] if suspicious[:-1].any() else []
-    what += [QUARTERS] if suspicious[-1] else []
+    what = []
+    if suspicious[:-1].any():
+        what.append(BLOCKS)
+    if suspicious[-1]:
+        what.append(QUARTERS)
     return Dependence(" and ".join(what), p_value)
+
+
+def _is_telling(values_by_user: Mapping[str, float]) -> bool:
+    return len(values_by_user) >= FEWEST and len(set(values_by_user.values())) > 1
 
 
 def _statistics(values: Floats) -> Floats:
     """The statistics of values in several orders: ``(orders, 3)`` from ``(orders, n)``."""
     centred = values - values.mean(axis=-1, keepdims=True)
     quarter = values.shape[-1] // 4
-    step = centred[..., :quarter].mean(axis=-1) - centred[..., -quarter:].mean(axis=-1)
+    first = centred[..., :quarter].mean(axis=-1)
+    last = centred[..., -quarter:].mean(axis=-1)
+    step = first - last
     between = [_between_blocks(centred, size) for size in BLOCKS_OF]
     spread = (centred**2).mean(axis=-1, keepdims=True)
     found: Floats = np.stack([*between, step**2 * quarter], axis=-1) / spread

@@ -79,7 +79,8 @@ def popularity_fit(popularity: ArrayLike) -> PopularityFit:
     logs = np.log(values)
     beyond = logs - logs[0]
     shape = float(1 / beyond.mean())
-    mean, deviation = float(logs.mean()), float(logs.std())
+    mean = float(logs.mean())
+    deviation = float(logs.std())
     standard = (logs - mean) / deviation
     if (values == np.round(values)).all():
         ratios = _rounded_ratios(values)
@@ -110,32 +111,40 @@ def _distance(fitted: Floats, values: Floats) -> float:
 def _rounded_ratios(values: Floats) -> Floats:
     """Log-likelihood ratios, Pareto against log-normal, of rounded values; both start at the least value - 0.5."""
     start = values[0] - 0.5
-    low, high = np.log(values - 0.5), np.log(values + 0.5)
+    low = np.log(values - 0.5)
+    high = np.log(values + 0.5)
 
     def pareto(shape: float) -> Floats:
+        """The log-likelihoods of a Pareto."""
         fallen: Floats = -shape * (low - math.log(start))
         return fallen + np.log(-np.expm1(-shape * (high - low)))
 
     def lognormal(mean: float, deviation: float) -> Floats:
+        """The log-likelihoods of a log-normal."""
         # The upper tails are small but exact, even where the distribution functions round to 1.
-        left, right = (mean - low) / deviation, (mean - high) / deviation
+        left = (mean - low) / deviation
+        right = (mean - high) / deviation
         inside: Floats = log_ndtr(left) + np.log1p(-np.exp(log_ndtr(right) - log_ndtr(left)))
         share: float = ndtr((mean - math.log(start)) / deviation)
         return inside - math.log(share)
 
+    # Shapes and deviations are above 0, so their logarithms are searched. The start is the fit of exact values.
     logs = np.log(values)
-    (shape,) = _least(
-        lambda x: -pareto(math.exp(x[0])), [-math.log((logs - math.log(start)).mean())]
+    log_shape_of_exact = -math.log((logs - math.log(start)).mean())
+    log_deviation_of_exact = math.log(logs.std())
+    (log_shape,) = _least(lambda x: -pareto(math.exp(x[0])), [log_shape_of_exact])
+    mean, log_deviation = _least(
+        lambda x: -lognormal(x[0], math.exp(x[1])), [logs.mean(), log_deviation_of_exact]
     )
-    mean, deviation = _least(
-        lambda x: -lognormal(x[0], math.exp(x[1])), [logs.mean(), math.log(logs.std())]
-    )
-    return pareto(math.exp(shape)) - lognormal(mean, math.exp(deviation))
+    return pareto(math.exp(log_shape)) - lognormal(mean, math.exp(log_deviation))
 
 
 def _least(terms: Callable[[Floats], Floats], start: Sequence[float]) -> tuple[float, ...]:
+    """The numbers at which the sum of terms is least, searched from `start`."""
     from scipy.optimize import minimize
 
-    total = lambda at: float(terms(at).sum())
+    def total(at: Floats) -> float:
+        return float(terms(at).sum())
+
     found = minimize(total, np.array(start, np.float64), method="Nelder-Mead")
     return tuple(float(x) for x in found.x)

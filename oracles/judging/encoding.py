@@ -1,0 +1,162 @@
+"""Answers as arrays of numbers, in which the same item has the same number on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Asked, Context, Pairs
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles.arrays import PAD, Lists
+from pytest_recsys_mt.oracles.scores.slots import offered
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Answers as numbers, for the users with a recommendation in at least one answer.
+
+    Lists are ``(users, replicates, k)``, best first, without repeats; places that are not due are -1. An empty place
+    counts as an item of its own, with the number of the place, from 0 to k - 1. Items have higher numbers.
+
+    Attributes:
+        rows: Indices of these users among the given ones.
+        source: The lists of the source.
+        followup: The lists of the follow-up.
+        holes: The share of places that are empty or have an item that was not offered.
+    """
+
+    rows: NDArray[np.intp]
+    source: Lists
+    followup: Lists
+    holes: float
+
+
+class _Offer(NamedTuple):
+    """What a request offers: whether it has an item, and how many items are due, at most its candidates."""
+
+    has: Callable[[str], bool]
+    due: int
+
+
+def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Encoded:
+    """Number the items of both sides in the same way, and also every empty place.
+
+    As many places are due as the request asks for, but at most its number of candidates, and on both sides the smaller
+    number. Repeats are removed. Items that no request offered, including invented ones, count like any other.
+
+    With `shared_only`, items that only the answer's own request offered are left out, and the gap is closed. As many
+    fewer places are due, for all answers of the user.
+    """
+    source_offers = [_offer(asked, context) for asked in pairs.source]
+    followup_offers = [_offer(asked, context) for asked in pairs.followup]
+    both_offers = zip(source_offers, followup_offers, strict=True)
+    depths = [min(before.due, after.due) for before, after in both_offers]
+    numbers: dict[str, int] = {}
+    source, source_offered = _encode_side(
+        pairs.source, source_offers, followup_offers if shared_only else None, depths, numbers
+    )
+    followup, followup_offered = _encode_side(
+        pairs.followup, followup_offers, source_offers if shared_only else None, depths, numbers
+    )
+    both = zip(pairs.source, pairs.followup, strict=True)
+    rows = np.flatnonzero([is_answered(before, after) for before, after in both])
+    source = source[rows]
+    followup = followup[rows]
+
+    # All answers of a user are compared to the same depth: the floor depends on the depth.
+    due = np.minimum(_shortest(source), _shortest(followup))
+    is_due = np.arange(source.shape[2]) < due[:, None, None]
+    source = np.where(is_due, source, PAD)
+    followup = np.where(is_due, followup, PAD)
+
+    places = int((source > PAD).sum() + (followup > PAD).sum())
+    offered_places = (source_offered[rows] & is_due).sum() + (followup_offered[rows] & is_due).sum()
+    holes = 1 - int(offered_places) / places if places else 0.0
+    return Encoded(rows, source, followup, holes)
+
+
+def _shortest(side: Lists) -> NDArray[np.intp]:
+    """The number of places of the shortest answer of each user, ``(n,)``."""
+    shortest: NDArray[np.intp] = (side > PAD).sum(axis=2).min(axis=1)
+    return shortest
+
+
+def _offer(asked: Asked, context: Context) -> _Offer:
+    request = asked.request
+    due = request.k
+    if request.candidates is not None:
+        distinct = {item.id for item in request.candidates}
+        due = min(due, len(distinct))
+    return _Offer(offered(asked, context), due)
+
+
+def _encode_side(
+    side: Sequence[Asked],
+    offers: Sequence[_Offer],
+    others: Sequence[_Offer] | None,
+    depths: Sequence[int],
+    numbers: dict[str, int],
+) -> tuple[Lists, NDArray[np.bool_]]:
+    """The numbers at all places of the answers of a side.
+
+    Args:
+        side: The answers.
+        offers: What their requests offer.
+        others: What the requests of the other side offer, if items that they lack are left out.
+        depths: The largest number of places that are due of each user.
+        numbers: The numbers of items, to which new ones are added.
+
+    Returns:
+        The numbers, and at which places is an item that its own request offered, both ``(n, replicates, k)``.
+    """
+    width = max([1, *depths])
+    shape = (len(side), replicates_of(side), width)
+    codes = np.full(shape, PAD, np.int32)
+    is_offered = np.zeros(shape, np.bool_)
+    for row, (asked, offer, depth) in enumerate(zip(side, offers, depths, strict=True)):
+        other = None if others is None else others[row]
+        for replicate, answer in enumerate(asked.answers):
+            named = list(dict.fromkeys(answer.items))[: offer.due]
+            items = named
+            if other is not None:
+                items = [item for item in named if other.has(item) or not offer.has(item)]
+            left_out = len(named) - len(items)
+            due = min(depth, offer.due - left_out)
+            items = items[:due]
+            # The numbers below the width are those of empty places.
+            item_codes = [numbers.setdefault(item, width + len(numbers)) for item in items]
+            codes[row, replicate, :due] = [*item_codes, *range(len(items), due)]
+            is_offered[row, replicate, : len(items)] = [offer.has(item) for item in items]
+    return codes, is_offered
+
+
+def filled(side: Lists) -> Lists:
+    """A side of `Encoded` whose empty places are not due: measures of papers count none as an item."""
+    return np.where(side < side.shape[2], PAD, side)
+
+
+def is_answered(*sides: Asked) -> bool:
+    """Whether any answer of a user recommends anything."""
+    return any(any(answer.items for answer in asked.answers) for asked in sides)
+
+
+def replicates_of(asked: Sequence[Asked]) -> int:
+    """The number of answers per user on this side, which must be the same for all, and at least one.
+
+    Raises:
+        OracleError: If it is not the same for all, or 0.
+    """
+    user_by_count = {len(one.answers): one.user for one in asked}
+    if len(user_by_count) > 1 or 0 in user_by_count:
+        counts = ", ".join(
+            f"{count} for user {user!r}" for count, user in sorted(user_by_count.items())
+        )
+        raise OracleError(
+            f"every user needs the same number of answers, at least one, got {counts}; count users "
+            f"with failed calls as errors instead of shortening their answers"
+        )
+    return next(iter(user_by_count), 1)

@@ -6,7 +6,7 @@ from typing import Any, TypedDict, cast
 
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.requests import Completion, Recommendation, Request, Usage
+from pytest_recsys_mt.requests import Completion, Entry, Recommendation, Request, Usage
 from pytest_recsys_mt.safety.raised import traceback_of
 from pytest_recsys_mt.safety.redaction import redact, shortened
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
@@ -60,7 +60,9 @@ def is_empty(answer: Answer) -> bool:
     if "not_applicable" in answer:
         return False
     text = answer.get("text")
-    return not text.strip() if isinstance(text, str) else not answer.get("items")
+    if isinstance(text, str):
+        return not text.strip()
+    return not answer.get("items")
 
 
 REASON_LENGTH = 300
@@ -70,11 +72,12 @@ REASON_LENGTH = 300
 def failure(error: BaseException) -> Answer:
     """The answer of a call that raised."""
     if isinstance(error, NotApplicable):
-        return {"not_applicable": redact(one_line(str(error))) or "no reason given"}
+        reason = redact(one_line(str(error)))
+        return {"not_applicable": reason or "no reason given"}
     failed: Answer = {"error": describe_failure(error)}
-    text = sanitize(traceback_of(error))
-    if text:
-        failed["traceback"] = text
+    traceback = sanitize(traceback_of(error))
+    if traceback:
+        failed["traceback"] = traceback
     return failed
 
 
@@ -89,29 +92,45 @@ def describe_failure(error: BaseException) -> str:
 
 def _without_keys(text: str) -> str:
     """`text` without keys: as it is, or sanitized if only the sanitized text shows a key."""
-    clean = redact(text)
-    plain = sanitize(clean)
-    shown = redact(plain)
-    return clean if shown is plain else shown
+    # `redact` returns the same object if it finds no key.
+    redacted = redact(text)
+    sanitized = sanitize(redacted)
+    sanitized_redacted = redact(sanitized)
+    if sanitized_redacted is sanitized:
+        return redacted
+    return sanitized_redacted
 
 
 def _all_without_keys(texts: Sequence[str]) -> list[str]:
-    together = "\n".join(texts)  # one search is faster than many
-    return list(texts) if redact(together) is together else list(map(redact, texts))
+    joined = "\n".join(texts)  # one search is faster than many
+    if redact(joined) is joined:
+        return list(texts)
+    return [redact(text) for text in texts]
+
+
+def _redacted_or_none(text: str | None) -> str | None:
+    """`text` without keys; nothing stays nothing."""
+    return redact(text) if text else text
 
 
 def _plain_usage(usage: object) -> list[int] | None:
-    said = Usage.said(*(getattr(usage, field.name, None) for field in fields(Usage)))
-    if said is None:
+    """A reported usage as in an `Answer`; None if it is unknown or implausible."""
+    counts = [getattr(usage, field.name, None) for field in fields(Usage)]
+    known = Usage.said(*counts)
+    if known is None:
         return None
-    prompt, written, *parts = astuple(said)
-    return [prompt, written, *parts] if any(parts) else [prompt, written]
+    prompt_tokens, completion_tokens, *parts = astuple(known)
+    if any(parts):
+        return [prompt_tokens, completion_tokens, *parts]
+    return [prompt_tokens, completion_tokens]
 
 
 def usage_of(answer: Answer) -> Usage | None:
     """The tokens that an answer took, as far as reported."""
     usage = answer.get("usage")
-    return None if usage is None else Usage(*usage)
+    if usage is None:
+        return None
+    return Usage(*usage)
 
 
 def plain_recommendation(recommendation: Recommendation) -> Answer:
@@ -120,23 +139,20 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
         return {"error": RECOMMEND.wrong(recommendation)}
     usage = _plain_usage(recommendation.usage)
     if recommendation.error is not None:
-        said = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
-        return {"error": said, "usage": usage}
-    wrong = [item for item in recommendation.items if not isinstance(item, str)]
-    if wrong:
-        return {
-            "error": f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
-            f"the catalogue, got {shown(wrong[0])}: take the id of an item, item.id",
-            "usage": usage,
-        }
+        reason = shortened(one_line(str(recommendation.error)), REASON_LENGTH)
+        return {"error": reason, "usage": usage}
+    wrong_ids = [item for item in recommendation.items if not isinstance(item, str)]
+    if wrong_ids:
+        error = (
+            f"recommend(requests) returned {shown(recommendation)}; item ids are strings as in "
+            f"the catalogue, got {shown(wrong_ids[0])}: take the id of an item, item.id"
+        )
+        return {"error": error, "usage": usage}
     text = recommendation.text
     answer: Answer = {
         "items": _all_without_keys(recommendation.items),
-        "entries": [
-            [redact(entry.text), entry.kind, entry.item and redact(entry.item)]
-            for entry in recommendation.entries
-        ],
-        "text": text and _without_keys(text),
+        "entries": [_plain_entry(entry) for entry in recommendation.entries],
+        "text": _without_keys(text) if text else text,
         "usage": usage,
     }
     if recommendation.how:
@@ -146,18 +162,26 @@ def plain_recommendation(recommendation: Recommendation) -> Answer:
     return answer
 
 
+def _plain_entry(entry: Entry) -> list[Any]:
+    return [redact(entry.text), entry.kind, _redacted_or_none(entry.item)]
+
+
 def refusing_titles(answer: Answer, request: Request) -> Answer:
     """The answer of a recommender to `request`; a failure if it names offered items by their titles."""
-    offered = {item.id for item in request.candidates or ()}
-    named = next((item for item in answer.get("items", ()) if item not in offered), None)
-    if named is None:
+    candidates = request.candidates or ()
+    offered_ids = {item.id for item in candidates}
+    foreign = [item for item in answer.get("items", ()) if item not in offered_ids]
+    if not foreign:
         return answer
-    for item in request.candidates or ():
+    # Whoever returns one title returns titles, so the first one tells.
+    named = foreign[0]
+    for item in candidates:
         if named in (item.title, item.label):
-            return {
-                "error": f"recommend(requests) returned {shown(named)}, which is the title of an item: return "
+            error = (
+                f"recommend(requests) returned {shown(named)}, which is the title of an item: return "
                 f"its id, item.id, here {shown(item.id)}"
-            }
+            )
+            return {"error": error}
     return answer
 
 
@@ -179,8 +203,9 @@ def plain_completion(completion: Completion) -> Answer:
     if not isinstance(completion, Completion) or not isinstance(completion.text, str | None):
         return {"error": COMPLETE.wrong(completion)}
     usage = _plain_usage(completion.usage)
-    finish = completion.finish_reason and redact(completion.finish_reason)
-    text, error = completion.text, completion.error
+    finish_reason = _redacted_or_none(completion.finish_reason)
+    text = completion.text
+    error = completion.error
     if text is not None and text.strip():
         # The reader of texts takes a tenth of a second to import, and classical recommenders write none.
         from pytest_recsys_mt.llm.reading.thinking import without_thinking
@@ -189,22 +214,20 @@ def plain_completion(completion: Completion) -> Answer:
         if not text.strip():
             text = None
             error = (
-                f"the model wrote its thinking and no answer (finish_reason {finish!r}); give it more "
+                f"the model wrote its thinking and no answer (finish_reason {finish_reason!r}); give it more "
                 f"tokens (max_tokens), or let it think less"
             )
-    said = shortened(one_line(error or "the model gave no text"), REASON_LENGTH)
+    reason = shortened(one_line(error or "the model gave no text"), REASON_LENGTH)
     if text is None:
-        return {"error": said, "usage": usage, "finish_reason": finish}
-    return {
-        **(Answer(error=said) if error else Answer()),
-        "text": _without_keys(text),
-        "usage": usage,
-        "finish_reason": finish,
-        "model": completion.model and redact(completion.model),
-        "system_fingerprint": completion.system_fingerprint
-        and redact(completion.system_fingerprint),
-        "seconds": completion.seconds,
-    }
+        return {"error": reason, "usage": usage, "finish_reason": finish_reason}
+    answer: Answer = {"error": reason} if error else {}
+    answer["text"] = _without_keys(text)
+    answer["usage"] = usage
+    answer["finish_reason"] = finish_reason
+    answer["model"] = _redacted_or_none(completion.model)
+    answer["system_fingerprint"] = _redacted_or_none(completion.system_fingerprint)
+    answer["seconds"] = completion.seconds
+    return answer
 
 
 _SHORT = 64  # characters of a string that may well stand in many answers: names, ids, reasons
@@ -218,28 +241,31 @@ class Known:
     """
 
     def __init__(self) -> None:
-        self._answers: dict[str, tuple[Any, ...]] = {}
-        self._same: dict[Any, Any] = {}
+        # The names of the fields of each answer, and behind them its values.
+        self._packed_by_key: dict[str, tuple[Any, ...]] = {}
+        self._shared: dict[Any, Any] = {}
 
     def __contains__(self, key: str) -> bool:
-        return key in self._answers
+        return key in self._packed_by_key
 
     def __setitem__(self, key: str, answer: Answer) -> None:
         names = tuple(answer)
-        packed = (self._same.setdefault(names, names), *map(self._packed, answer.values()))
-        self._answers[key] = packed
+        shared_names = self._shared.setdefault(names, names)
+        self._packed_by_key[key] = (shared_names, *map(self._packed, answer.values()))
 
     def get(self, key: str) -> Answer | None:
         """The answer to a call; None if it is not known."""
-        packed = self._answers.get(key)
+        packed = self._packed_by_key.get(key)
         if packed is None:
             return None
-        values = [list(value) if type(value) is tuple else value for value in packed[1:]]
-        return cast("Answer", dict(zip(packed[0], values, strict=True)))
+        names, *packed_values = packed
+        values = [list(value) if type(value) is tuple else value for value in packed_values]
+        return cast("Answer", dict(zip(names, values, strict=True)))
 
     def _packed(self, value: Any) -> Any:
+        """A value as it is kept: a flat list as a tuple, in which equal strings and numbers are one object."""
         if type(value) is str and len(value) <= _SHORT:
-            return self._same.setdefault(value, value)
-        if type(value) is list and all(type(each) in (str, int) for each in value):
-            return tuple(self._same.setdefault(each, each) for each in value)
+            return self._shared.setdefault(value, value)
+        if type(value) is list and all(type(part) in (str, int) for part in value):
+            return tuple([self._shared.setdefault(part, part) for part in value])
         return value

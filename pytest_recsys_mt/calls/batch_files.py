@@ -42,16 +42,23 @@ def write_batch(path: Path, planned: Mapping[str, Sequence[tuple[Subject, Call]]
     with written_or(CacheError, calls_file(path)) as calls:
         for pairs in planned.values():
             for _, call in pairs:
-                calls.write(canonical({"key": call.key, "call": dict(call.content)}) + "\n")
+                row = {"key": call.key, "call": dict(call.content)}
+                calls.write(canonical(row) + "\n")
         written: list[Path] = []
         for name, pairs in planned.items():
-            for part in _parts([_request(name, subject, call) for subject, call in pairs]):
-                number = len(written) + 1
-                stem = path.stem if number == 1 else f"{path.stem}-{number}"
-                written.append(path.with_name(f"{stem}.jsonl"))
-                with written_or(CacheError, written[-1]) as stream:
+            requests = [_request(name, subject, call) for subject, call in pairs]
+            for part in _parts(requests):
+                part_path = _part_path(path, len(written) + 1)
+                with written_or(CacheError, part_path) as stream:
                     stream.writelines(part)
+                written.append(part_path)
     return written
+
+
+def _part_path(path: Path, number: int) -> Path:
+    """The path of one of the input files, counted from 1."""
+    stem = path.stem if number == 1 else f"{path.stem}-{number}"
+    return path.with_name(f"{stem}.jsonl")
 
 
 def import_batch(
@@ -61,11 +68,16 @@ def import_batch(
 
     Lines with a failed request, or with a request of another batch, are refused; the others are imported.
     """
-    asked = _asked(calls)
-    return imported_from(cache, output, lambda line: _answer(line, asked), replace=replace)
+    contents = _contents(calls)
+
+    def read(line: bytes) -> Row:
+        return _answer(line, contents)
+
+    return imported_from(cache, output, read, replace=replace)
 
 
 def _request(name: str, subject: Subject, call: Call) -> str:
+    """One line of an input file."""
     body = subject.request_body(call)
     if body is None:
         raise RecommenderError(
@@ -78,56 +90,74 @@ def _request(name: str, subject: Subject, call: Call) -> str:
 
 
 def _parts(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Lines in groups, each as large as a file may be."""
     part: list[str] = []
     size = 0
     for line in lines:
         if part and (len(part) == MOST_REQUESTS or size + len(line) > MOST_BYTES):
             yield part
-            part, size = [], 0
+            part = []
+            size = 0
         part.append(line)
         size += len(line)  # JSON in ASCII: a character is a byte
     if part:
         yield part
 
 
-def _asked(path: Path) -> dict[str, dict[str, Any]]:
-    calls = {}
+def _contents(path: Path) -> dict[str, dict[str, Any]]:
+    """The contents of the calls in a file of calls, by their keys."""
+    contents: dict[str, dict[str, Any]] = {}
     for number, line in lines_of(path):
         try:
             row = json.loads(line)
-            key, call = row["key"], row["call"]
-            if key_of(call) != key:
+            key = row["key"]
+            content = row["call"]
+            if key_of(content) != key:
                 raise ValueError(key)
         except (ValueError, KeyError, TypeError, RecursionError):
             raise CacheError(
                 f"{path}:{number}: this call was altered or damaged; write the batch again with "
                 f"--recsys-plan -o recsys_batch=FILE, which gives unanswered calls the same ids"
             ) from None
-        calls[key] = call
-    return calls
+        contents[key] = content
+    return contents
 
 
-def _answer(line: bytes, asked: Mapping[str, dict[str, Any]]) -> Row:
+def _answer(line: bytes, contents: Mapping[str, dict[str, Any]]) -> Row:
+    """The answer in a line of an output file; a `ValueError` says why it is refused."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON") from None
-    row = row if isinstance(row, dict) else {}
-    key, failure = row.get("custom_id"), row.get("error")
-    if not isinstance(key, str) or key not in asked:
+    if not isinstance(row, dict):
+        row = {}
+    key = row.get("custom_id")
+    if not isinstance(key, str) or key not in contents:
         raise ValueError(f"custom_id {key!r} is of no call of this batch")
-    response = row.get("response")
-    response = response if isinstance(response, dict) else {}
-    status, body = response.get("status_code"), response.get("body")
-    if failure or status != 200:
-        failure = failure or (body.get("error") if isinstance(body, dict) else None)
-        said = failure.get("message") if isinstance(failure, Mapping) else failure
-        how = "not answered" if status is None else f"HTTP {status}"
-        raise ValueError(f"{key[:12]}: {how}: {said or 'no reason given'}")
+    body = _answered_body(row, key)
     try:
         answer = plain_completion(chat_api.read(json.dumps(body).encode()))
     except ValueError as error:
         raise ValueError(f"{key[:12]}: {error}") from None
-    if "error" in answer or not (answer.get("text") or "").strip():
-        raise ValueError(f"{key[:12]}: {answer.get('error', 'the model wrote nothing')}")
-    return key, asked[key], answer
+    text = answer.get("text") or ""
+    if "error" in answer or not text.strip():
+        reason = answer.get("error", "the model wrote nothing")
+        raise ValueError(f"{key[:12]}: {reason}")
+    return key, contents[key], answer
+
+
+def _answered_body(row: Mapping[str, Any], key: str) -> Any:
+    """The body of the response in a row; a `ValueError` if the request failed."""
+    response = row.get("response")
+    if not isinstance(response, dict):
+        response = {}
+    status = response.get("status_code")
+    body = response.get("body")
+    failure = row.get("error")
+    if status == 200 and not failure:
+        return body
+    if not failure and isinstance(body, dict):
+        failure = body.get("error")
+    reason = failure.get("message") if isinstance(failure, Mapping) else failure
+    outcome = "not answered" if status is None else f"HTTP {status}"
+    raise ValueError(f"{key[:12]}: {outcome}: {reason or 'no reason given'}")

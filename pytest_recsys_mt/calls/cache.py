@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer, is_empty
@@ -28,13 +28,24 @@ Mode = Literal["auto", "replay", "refresh"]
 
 SCHEMA = "recsys-mt-answer/1"
 
-_BEGIN, _THEN_CALL, _THEN_SCHEMA = '{"answer":', ',"call":', f',"schema":"{SCHEMA}","sha256":"'
-"""What stands around the answer, the call and the checksum in the canonical text of a row."""
+# What stands around the answer, the call and the checksum in the canonical text of a row.
+_BEFORE_ANSWER = '{"answer":'
+_BEFORE_CALL = ',"call":'
+_BEFORE_CHECKSUM = f',"schema":"{SCHEMA}","sha256":"'
+_AFTER_CHECKSUM = '"}'
+_CHECKSUM_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One answer with its question; its size is in characters of its row."""
+    """One answer with its question.
+
+    Attributes:
+        key: The key of the call.
+        call: The content of the call.
+        answer: The answer.
+        size: In characters of the row.
+    """
 
     key: str
     call: Mapping[str, Any]
@@ -46,38 +57,49 @@ class AnswerCache:
     """Answers by the key of their call, durable as soon as `put` returns.
 
     Args:
+        directory: The folder of the cache, which is made if answers may be written.
         write: Whether answers may be written; if False, nothing in the folder changes.
-        empties: The run whose empty answers are found, others are asked for again; empty for any.
+        empties: The run whose empty answers are found, others are sent again; empty for any.
 
     Attributes:
+        directory: The folder of the cache.
         refused: Rows that are damaged or foreign; they count as missing.
         unwritable: Why no answer can be written although answers can be read; empty if answers can be written.
     """
 
     def __init__(self, directory: Path, *, write: bool = True, empties: str = "") -> None:
-        self.directory, self._empties = directory, empties
+        self.directory = directory
         self.refused = 0
-        self.unwritable = "" if write else str(self._broken("written", "it is open for reading"))
+        self.unwritable = ""
+        if not write:
+            self.unwritable = str(self._broken("written", "it is open for reading"))
+        self._empties = empties
         self._database = directory / "answers" / "cache.db"
         self._reader = database.Reader(self._database)
-        self._rows: Any = None
-        try:
-            if write:
-                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if directory.exists():
-                require_private(directory)
-            beside = [self._database.with_name(f"cache.db-{name}") for name in ("wal", "shm")]
-            require_own(self._database.parent, self._database, *beside)
-        except OSError as error:
-            verb = "made" if write else "read"
-            raise CacheError(
-                f"the cache folder {str(directory)!r} cannot be {verb}: {error.strerror}; name another "
-                f"one with --recsys-cache"
-            ) from error
+        self._rows: Any = None  # the open database of diskcache; None if it can only be read
+        self._prepare_folder(write)
         if write:
             self._open()
 
+    def _prepare_folder(self, write: bool) -> None:
+        """Make the folder, if answers may be written, and check that nobody else can read or replace its files."""
+        try:
+            if write:
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.directory.exists():
+                require_private(self.directory)
+            log = self._database.with_name("cache.db-wal")
+            log_index = self._database.with_name("cache.db-shm")
+            require_own(self._database.parent, self._database, log, log_index)
+        except OSError as error:
+            verb = "made" if write else "read"
+            raise CacheError(
+                f"the cache folder {str(self.directory)!r} cannot be {verb}: {error.strerror}; name another "
+                f"one with --recsys-cache"
+            ) from error
+
     def _open(self) -> None:
+        """Open the database for writing, or note why it can only be read."""
         try:
             self._rows = database.Database(
                 str(self._database.parent),
@@ -90,23 +112,25 @@ class AnswerCache:
             )
         except Exception as error:
             # diskcache reads its settings from the database: a damaged one can raise anything.
-            read_only = not os.access(self._database.parent, os.W_OK)
-            why = "its folder is read-only" if read_only else error
-            self.unwritable = str(self._broken("written", why))
-            readable = False
-            with contextlib.suppress(CacheError):
-                self.get("")
-                readable = self._database.exists()
-            if not readable:
-                held = "locked" in str(error)
-                first = "end the process that holds it" if held else "free some space"
+            is_read_only = not os.access(self._database.parent, os.W_OK)
+            reason = "its folder is read-only" if is_read_only else error
+            self.unwritable = str(self._broken("written", reason))
+            if not self._is_readable():
+                is_locked = "locked" in str(error)
+                first = "end the process that holds it" if is_locked else "free some space"
                 raise CacheError(
                     f"the answer database in {str(self.directory)!r} cannot be opened: {error}; {first}, "
                     f"or move the folder away, or name another one with --recsys-cache"
                 ) from error
-
         else:
             self._inode = self._database.stat().st_ino
+
+    def _is_readable(self) -> bool:
+        try:
+            self.get("")
+        except CacheError:
+            return False
+        return self._database.exists()
 
     def get(self, key: str) -> Answer | None:
         """The answer stored under `key`, or None if there is no answer that can be trusted."""
@@ -114,20 +138,28 @@ class AnswerCache:
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers stored under `keys`, without those that cannot be trusted."""
-        found: dict[str, Answer] = {}
+        answers: dict[str, Answer] = {}
         try:
             # Not `or`: the length of the database, which says whether it is true, is a query.
             source = self._reader if self._rows is None else self._rows
             for key, mode, filename, value in source.rows(keys):
                 try:
-                    answer = sound_answer(database.sound_value(mode, filename, value), key)
-                    if not is_empty(answer) or self._empties in ("", answer.get("run")):
-                        found[key] = answer
+                    text = database.sound_value(mode, filename, value)
+                    answer = sound_answer(text, key)
                 except (database.RefusedError, ValueError):
                     self.refused += 1
+                    continue
+                if not self._is_ignored(answer):
+                    answers[key] = answer
         except database.FAULTS as error:
             raise self._broken("read", error) from error
-        return found
+        return answers
+
+    def _is_ignored(self, answer: Answer) -> bool:
+        """Whether an answer is empty and of another run than the one whose empty answers count."""
+        if not self._empties or not is_empty(answer):
+            return False
+        return answer.get("run") != self._empties
 
     def put(self, key: str, call: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Store `answer` permanently."""
@@ -143,6 +175,7 @@ class AnswerCache:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Any]:
+        """The database, to write to; a `CacheError` says why it takes no answer."""
         if self._rows is None:
             raise CacheError(self.unwritable)
         try:
@@ -168,30 +201,23 @@ class AnswerCache:
             with contextlib.closing(self._connection()) as connection:
                 if not database.has_rows(connection):
                     return
-                for number, key, raw, mode, filename, value in connection.execute(query):
-                    try:
-                        text = database.sound_value(mode, filename, value)
-                        row = sound_row(text, database.sound_key(key, raw))
-                        kept = Kept(key, row["call"], row["answer"], len(text))
-                    except (database.RefusedError, ValueError):
-                        kept = None
-                    yield number, kept
+                for number, *row in connection.execute(query):
+                    yield number, _kept(*row)
         except database.FAULTS as error:
             raise self._broken("read", error) from error
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Remove rows, by the numbers that `rows` gave them; all of them or none."""
+        parameters = [(number,) for number in numbers]
         with self._writing(), contextlib.closing(self._connection()) as connection, connection:
-            connection.executemany(
-                "DELETE FROM Cache WHERE rowid = ?", ((number,) for number in numbers)
-            )
+            connection.executemany("DELETE FROM Cache WHERE rowid = ?", parameters)
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
         """Hold the lock `name` against other processes; a process that dies releases it."""
         from filelock import FileLock
 
-        path = self.directory / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
+        path = self.directory / f"{_sha256(name)[:16]}.lock"
         require_own(path)
         if self._rows is None:
             raise CacheError(self.unwritable)
@@ -217,12 +243,22 @@ class AnswerCache:
         return database.as_read(sqlite3.connect(self._database, timeout=60))
 
     def _broken(self, what: str, error: Exception | str) -> CacheError:
-        error = str(error) or "another process holds it for a minute, or its files were closed"
+        reason = str(error) or "another process holds it for a minute, or its files were closed"
         return CacheError(
-            f"the answer database in {str(self.directory)!r} cannot be {what}: {error}; free some "
+            f"the answer database in {str(self.directory)!r} cannot be {what}: {reason}; free some "
             f"space, fix the folder's permissions, or, if it is damaged, move the folder away; or "
             f"name another folder with --recsys-cache"
         )
+
+
+def _kept(key: Any, raw: Any, mode: Any, filename: Any, value: Any) -> Kept | None:
+    """The answer in a row of the database; None if the row is refused."""
+    try:
+        text = database.sound_value(mode, filename, value)
+        row = sound_row(text, database.sound_key(key, raw))
+    except (database.RefusedError, ValueError):
+        return None
+    return Kept(key, row["call"], row["answer"], len(text))
 
 
 def row_of(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,36 +276,49 @@ def sound_answer(text: str, key: str) -> Answer:
 
     A row that stands there as `AnswerCache.put` wrote it is checked as text, its call is not read.
     """
+    answer = _canonical_answer(text, key)
+    if answer is None:
+        answer = sound_row(text, key)["answer"]
+    return answer
+
+
+def _canonical_answer(text: str, key: str) -> Answer | None:
+    """The answer in a row in canonical form, if it is intact; None for any other row.
+
+    The row is ``{"answer":…,"call":…,"schema":"…","sha256":"…"}``.
+    """
     # No string of a canonical text holds an unescaped quote, and no answer has a `call` of its own.
-    answer, found, rest = text.removeprefix(_BEGIN).partition(_THEN_CALL)
-    call, checksum = rest[: -len(_THEN_SCHEMA) - 66], rest[-66:-2]
-    if (
-        found
-        and _sha256(call) == key
-        and _sha256(answer) == checksum
-        and text == f'{_BEGIN}{answer}{_THEN_CALL}{call}{_THEN_SCHEMA}{checksum}"}}'
-    ):
-        with contextlib.suppress(ValueError, RecursionError):
-            read: Answer = json.loads(answer)
-            if isinstance(read, dict) and _is_answer(read):
-                return read
-    sound: Answer = sound_row(text, key)["answer"]
-    return sound
+    answer_text, found, rest = text.removeprefix(_BEFORE_ANSWER).partition(_BEFORE_CALL)
+    if not found:
+        return None
+    checksum_start = len(rest) - len(_AFTER_CHECKSUM) - _CHECKSUM_LENGTH
+    checksum = rest[checksum_start : -len(_AFTER_CHECKSUM)]
+    call_text = rest[: checksum_start - len(_BEFORE_CHECKSUM)]
+    if _sha256(call_text) != key or _sha256(answer_text) != checksum:
+        return None
+    canonical_text = (
+        f"{_BEFORE_ANSWER}{answer_text}"
+        f"{_BEFORE_CALL}{call_text}"
+        f"{_BEFORE_CHECKSUM}{checksum}{_AFTER_CHECKSUM}"
+    )
+    if text != canonical_text:
+        return None
+    try:
+        answer: Answer = json.loads(answer_text)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and _is_answer(answer) else None
 
 
 def sound_row(text: str, key: str) -> dict[str, Any]:
-    """The row in `text`, if it is intact and answers the call of `key`; a `ValueError` says what is wrong."""
-    try:
-        text.encode()
-        row = json.loads(text)
-    except UnicodeEncodeError:
-        raise ValueError("it is not UTF-8") from None
-    except (ValueError, RecursionError):
-        raise ValueError("it is not JSON") from None
-    if not isinstance(row, dict) or row.get("schema") != SCHEMA:
-        schema = row.get("schema") if isinstance(row, dict) else None
-        raise ValueError(f"its schema is {schema!r}, and {SCHEMA!r} is read here")
-    call, answer = row.get("call"), row.get("answer")
+    """The row in `text`, if it is intact and answers the call of `key`.
+
+    Raises:
+        ValueError: Says what is wrong.
+    """
+    row = _row_in(text)
+    call = row.get("call")
+    answer = row.get("answer")
     try:
         if not isinstance(call, dict) or key_of(call) != key:
             raise ValueError("its key is not the hash of its call: it was altered or damaged")
@@ -285,22 +334,58 @@ def sound_row(text: str, key: str) -> dict[str, Any]:
     return row
 
 
+def _row_in(text: str) -> dict[str, Any]:
+    """The row in `text`, if it is JSON of the schema that is read here."""
+    try:
+        text.encode()
+        row = json.loads(text)
+    except UnicodeEncodeError:
+        raise ValueError("it is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    schema = row.get("schema") if isinstance(row, dict) else None
+    if schema != SCHEMA:
+        raise ValueError(f"its schema is {schema!r}, and {SCHEMA!r} is read here")
+    return cast("dict[str, Any]", row)
+
+
 def _is_answer(answer: Mapping[str, Any]) -> bool:
-    text, items = answer.get("text"), answer.get("items", [])
-    entries, usage = answer.get("entries", []), answer.get("usage")
+    """Whether all fields of an answer are of the types that the rest of this package relies on."""
+    if "error" in answer:
+        return False
+    text = answer.get("text")
+    if text is not None and not isinstance(text, str):
+        return False
+    if not isinstance(answer.get("seconds") or 0, int | float):
+        return False
+    if not isinstance(answer.get("not_applicable", ""), str):
+        return False
+    says_something = "items" in answer or "not_applicable" in answer or isinstance(text, str)
     return (
-        "error" not in answer
-        and (text is None or isinstance(text, str))
-        and isinstance(items, list)
-        and all(isinstance(item, str) for item in items)
-        and isinstance(entries, list)
-        and all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
-        and (usage is None or (isinstance(usage, list) and len(usage) in (2, 4)))
-        and (usage is None or Usage.said(*usage) == Usage(*usage))
-        and isinstance(answer.get("seconds") or 0, int | float)
-        and isinstance(answer.get("not_applicable", ""), str)
-        and ("items" in answer or "not_applicable" in answer or isinstance(text, str))
+        says_something
+        and _are_items(answer.get("items", []))
+        and _are_entries(answer.get("entries", []))
+        and _is_usage(answer.get("usage"))
     )
+
+
+def _are_items(items: object) -> bool:
+    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+
+
+def _are_entries(entries: object) -> bool:
+    if not isinstance(entries, list):
+        return False
+    return all(isinstance(entry, list) and len(entry) == 3 for entry in entries)
+
+
+def _is_usage(usage: object) -> bool:
+    """Whether a usage has two or four plausible numbers, see `Answer`; None stands for an unknown one."""
+    if usage is None:
+        return True
+    if not isinstance(usage, list) or len(usage) not in (2, 4):
+        return False
+    return Usage.said(*usage) == Usage(*usage)
 
 
 def _checksum(answer: Mapping[str, Any]) -> str:

@@ -9,9 +9,8 @@ import fnmatch
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
@@ -32,12 +31,19 @@ Row = tuple[str, dict[str, Any], Answer]
 
 @dataclass(slots=True)
 class Imported:
-    """The result for the lines of a file."""
+    """The result for the lines of a file.
+
+    Attributes:
+        added: Answers to calls of which the cache held none.
+        known: Answers that the cache already held in the same words.
+        differing: Answers of which the cache held another one.
+        refused: Lines that were not imported, as ``FILE:LINE: reason``.
+    """
 
     added: int = 0
-    known: int = 0  # answers that the cache already held in the same words
+    known: int = 0
     differing: int = 0
-    refused: list[str] = field(default_factory=list)  # as ``FILE:LINE: reason``
+    refused: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -55,16 +61,19 @@ def model_of(call: Mapping[str, Any]) -> str:
     identity = call.get("model")
     if not isinstance(identity, Mapping):
         return _UNKNOWN
-    for name in ("model", "recommender", "fingerprint"):
-        if isinstance(identity.get(name), str):
-            return str(identity[name])
+    for field_name in ("model", "recommender", "fingerprint"):
+        name = identity.get(field_name)
+        if isinstance(name, str):
+            return name
     return _UNKNOWN
 
 
 def host_of(call: Mapping[str, Any]) -> str:
     """The host that a call went to; empty for models on this machine."""
     identity = call.get("model")
-    host = identity.get("host") if isinstance(identity, Mapping) else None
+    if not isinstance(identity, Mapping):
+        return ""
+    host = identity.get("host")
     return host if isinstance(host, str) else ""
 
 
@@ -81,23 +90,35 @@ def write_answers(cache: AnswerCache, path: Path, model: str | None = None) -> i
     count = 0
     with written_or(CacheError, path) as stream:
         for _, kept in cache.rows():
-            if kept is not None and matches(kept, model):
-                answer = {name: kept.answer[name] for name in kept.answer if name != "run"}
-                stream.write(canonical({"key": kept.key, **row_of(kept.call, answer)}) + "\n")
-                count += 1
+            if kept is None or not matches(kept, model):
+                continue
+            answer = dict(kept.answer)
+            answer.pop("run", None)
+            row = {"key": kept.key, **row_of(kept.call, answer)}
+            stream.write(canonical(row) + "\n")
+            count += 1
     return count
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not empty, by their number, from 1."""
     with failing_as(CacheError, f"{str(path)!r} cannot be read"), path.open("rb") as stream:
-        for number, line in enumerate(iter(partial(stream.readline, MOST_LINE + 1), b""), 1):
+        for number, line in enumerate(_bounded_lines(stream), start=1):
             if len(line) > MOST_LINE:
                 raise CacheError(
                     f"{path}:{number}: a line of more than {MOST_LINE >> 20} MiB is no answer"
                 )
             if line.strip():
                 yield number, line
+
+
+def _bounded_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream, of an overlong one its beginning: a file may be one line without end."""
+    while True:
+        line = stream.readline(MOST_LINE + 1)
+        if not line:
+            return
+        yield line
 
 
 def import_answers(cache: AnswerCache, path: Path, *, replace: bool = False) -> Imported:
@@ -121,15 +142,23 @@ def imported_from(
                 reason = shortened(one_line(str(error)), REASON_LENGTH)
                 imported.refused.append(f"{path}:{number}: {reason}")
                 continue
-            there = cache.get(key)
-            when = {"run": None, "asked": None, "seconds": None}
-            same = there is not None and {**there, **when} == {**answer, **when}
-            imported.added += there is None
-            imported.known += same
-            imported.differing += there is not None and not same
-            if there is None or (replace and not same):
+            cached = cache.get(key)
+            if cached is None:
+                imported.added += 1
                 cache.put(key, call, answer)
+            elif _say_the_same(cached, answer):
+                imported.known += 1
+            else:
+                imported.differing += 1
+                if replace:
+                    cache.put(key, call, answer)
     return imported
+
+
+def _say_the_same(one: Answer, other: Answer) -> bool:
+    """Whether two answers are equal but for when, how fast and in which run they were made."""
+    without_time = {"run": None, "asked": None, "seconds": None}
+    return {**one, **without_time} == {**other, **without_time}
 
 
 def keys_in(path: Path) -> set[str]:
@@ -137,7 +166,8 @@ def keys_in(path: Path) -> set[str]:
     keys = set()
     for number, line in lines_of(path):
         try:
-            keys.add(_read(line)[0])
+            key, _, _ = _read(line)
+            keys.add(key)
         except ValueError as error:
             raise CacheError(f"{path}:{number}: {error}; export the answers again") from None
     return keys
@@ -145,25 +175,28 @@ def keys_in(path: Path) -> set[str]:
 
 def shares(cache: AnswerCache) -> tuple[dict[tuple[str, str], Share], int]:
     """The content of `cache` by model and host, and the number of its refused rows."""
-    found: dict[tuple[str, str], Share] = {}
+    by_model: dict[tuple[str, str], Share] = {}
     refused = 0
     for _, kept in cache.rows():
         if kept is None:
             refused += 1
             continue
-        share = found.setdefault((model_of(kept.call), host_of(kept.call)), Share())
-        prompt, completion = (kept.answer.get("usage") or (0, 0))[:2]
+        model_and_host = (model_of(kept.call), host_of(kept.call))
+        share = by_model.setdefault(model_and_host, Share())
+        prompt_tokens, completion_tokens, *_ = kept.answer.get("usage") or (0, 0)
         share.answers += 1
         share.size += kept.size
-        share.prompt_tokens += prompt
-        share.completion_tokens += completion
-    return dict(sorted(found.items())), refused
+        share.prompt_tokens += prompt_tokens
+        share.completion_tokens += completion_tokens
+    return dict(sorted(by_model.items())), refused
 
 
 def _read(line: bytes) -> Row:
+    """The answer in a line; a `ValueError` says why it is refused."""
     try:
         text = line.decode()
-        key = json.loads(text, parse_constant=int).get("key")  # int() refuses NaN, as JSON does
+        # `int` refuses the names NaN and Infinity, which are no JSON.
+        key = json.loads(text, parse_constant=int).get("key")
     except (ValueError, RecursionError, AttributeError):
         raise ValueError("it is not a JSON object") from None
     row = sound_row(text, key)

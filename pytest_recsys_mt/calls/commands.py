@@ -5,21 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Collection
 from contextlib import closing, suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.calls.cache import AnswerCache
+    from pytest_recsys_mt.calls.cache import AnswerCache, Kept
+    from pytest_recsys_mt.calls.cache_files import Imported, Share
+
+
+def _folder(given: argparse.Namespace) -> Path:
+    from pytest_recsys_mt.safety.files import cache_folder, expanded
+
+    folder: Path = expanded(given.cache or cache_folder())
+    return folder
 
 
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.safety.files import cache_folder, expanded
 
-    directory: Path = expanded(given.cache or cache_folder())
+    directory = _folder(given)
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
         raise CacheError(
             f"there are no answers in {str(directory)!r}; name the folder that --recsys-cache or "
@@ -31,25 +38,34 @@ def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False)
 def export_answers(given: argparse.Namespace) -> int:
     """Write answers to a file."""
     from pytest_recsys_mt.calls.cache_files import write_answers
-    from pytest_recsys_mt.errors import CacheError
 
     with closing(_open(given)) as cache:
-        if (cache.directory / "answers").resolve() in Path(os.path.realpath(given.file)).parents:
-            raise CacheError(f"{str(given.file)!r} lies in the cache itself; name a file elsewhere")
-        if os.path.isfile(given.file):
-            with suppress(OSError), given.file.open("rb") as old:
-                if old.read(10) not in (b"", b'{"answer":'):
-                    raise CacheError(f"{str(given.file)!r} is no export; name a new file")
+        _check_target(given.file, cache)
         count = write_answers(cache, given.file, given.model)
-    told = sys.stderr if str(given.file) == "-" else sys.stdout  # the other one has the answers
-    print(f"{count:,} answers written to {given.file}", file=told)
+    # The answers themselves may go to the standard output.
+    stream = sys.stderr if str(given.file) == "-" else sys.stdout
+    print(f"{count:,} answers written to {given.file}", file=stream)
     return 0
+
+
+def _check_target(file: Path, cache: AnswerCache) -> None:
+    """Refuse to overwrite the cache, or a file that is no export."""
+    from pytest_recsys_mt.errors import CacheError
+
+    answers = (cache.directory / "answers").resolve()
+    if answers in Path(os.path.realpath(file)).parents:
+        raise CacheError(f"{str(file)!r} lies in the cache itself; name a file elsewhere")
+    if not os.path.isfile(file):
+        return
+    with suppress(OSError), file.open("rb") as old:
+        beginning = old.read(10)
+        if beginning not in (b"", b'{"answer":'):
+            raise CacheError(f"{str(file)!r} is no export; name a new file")
 
 
 def import_them(given: argparse.Namespace) -> int:
     """Take answers from files; 1 if lines were refused."""
-    from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
-    from pytest_recsys_mt.calls.cache_files import import_answers
+    from pytest_recsys_mt.calls.batch_files import calls_file
     from pytest_recsys_mt.errors import CacheError
 
     batch: Path | None = getattr(given, "batch", None)
@@ -61,39 +77,42 @@ def import_them(given: argparse.Namespace) -> int:
     refused = 0
     with closing(_open(given, make=True)) as cache:
         for path in given.files:
-            done = (
-                import_answers(cache, path, replace=given.replace)
-                if batch is None
-                else import_batch(cache, path, calls_file(batch), replace=given.replace)
-            )
-            verb = "replaced" if given.replace else "left as the cache has them"
-            print(
-                f"{path}: {done.added:,} answers added, {done.known:,} were there, "
-                f"{done.differing:,} differed and were {verb}, {len(done.refused):,} refused"
-            )
-            for line in done.refused:
-                print(f"recsys-mt: refused: {line}", file=sys.stderr)
-            refused += len(done.refused)
+            imported = _import_file(cache, path, batch, replace=given.replace)
+            _print_imported(path, imported, replace=given.replace)
+            refused += len(imported.refused)
     return 1 if refused else 0
+
+
+def _import_file(cache: AnswerCache, path: Path, batch: Path | None, *, replace: bool) -> Imported:
+    """Take the answers of an export, or of an output file of a batch."""
+    from pytest_recsys_mt.calls.batch_files import calls_file, import_batch
+    from pytest_recsys_mt.calls.cache_files import import_answers
+
+    if batch is None:
+        return import_answers(cache, path, replace=replace)
+    return import_batch(cache, path, calls_file(batch), replace=replace)
+
+
+def _print_imported(path: Path, imported: Imported, *, replace: bool) -> None:
+    outcome = "replaced" if replace else "left as the cache has them"
+    print(
+        f"{path}: {imported.added:,} answers added, {imported.known:,} were there, "
+        f"{imported.differing:,} differed and were {outcome}, {len(imported.refused):,} refused"
+    )
+    for line in imported.refused:
+        print(f"recsys-mt: refused: {line}", file=sys.stderr)
 
 
 def stats(given: argparse.Namespace) -> int:
     """Say what the cache holds, by model."""
-    from pytest_recsys_mt.calls.cache_files import Share, shares
-    from pytest_recsys_mt.safety.sanitize import one_line
+    from pytest_recsys_mt.calls.cache_files import shares
 
     with closing(_open(given)) as cache:
-        found, refused = shares(cache)
-    total = Share(
-        *(sum(getattr(share, each.name) for share in found.values()) for each in fields(Share))
-    )
+        by_model, refused = shares(cache)
     print(f"{'answers':>9} {'kB':>9} {'prompt tokens':>14} {'answer tokens':>14}  model")
-    for (model, host), share in [*found.items(), (("all", ""), total)]:
-        name = one_line(f"{model} at {host}" if host else model)
-        print(
-            f"{share.answers:>9,} {share.size / 1000:>9,.1f} {share.prompt_tokens:>14,} "
-            f"{share.completion_tokens:>14,}  {name}"
-        )
+    for (model, host), share in by_model.items():
+        print(_share_line(f"{model} at {host}" if host else model, share))
+    print(_share_line("all", _total(by_model.values())))
     if refused:
         print(
             f"{refused:,} rows are damaged or were tampered with, and count as missing; "
@@ -102,42 +121,68 @@ def stats(given: argparse.Namespace) -> int:
     return 0
 
 
+def _share_line(name: str, share: Share) -> str:
+    from pytest_recsys_mt.safety.sanitize import one_line
+
+    return (
+        f"{share.answers:>9,} {share.size / 1000:>9,.1f} {share.prompt_tokens:>14,} "
+        f"{share.completion_tokens:>14,}  {one_line(name)}"
+    )
+
+
+def _total(shares: Collection[Share]) -> Share:
+    from pytest_recsys_mt.calls.cache_files import Share
+
+    return Share(
+        answers=sum(share.answers for share in shares),
+        size=sum(share.size for share in shares),
+        prompt_tokens=sum(share.prompt_tokens for share in shares),
+        completion_tokens=sum(share.completion_tokens for share in shares),
+    )
+
+
 def spent(given: argparse.Namespace) -> int:
     """Say what was spent on each day, by model and command."""
     from pytest_recsys_mt.calls.day_account import days, lines
     from pytest_recsys_mt.errors import CacheError
-    from pytest_recsys_mt.safety.files import cache_folder, expanded
 
-    folder: Path = expanded(given.cache or cache_folder())
-    found = dict(days(folder))
-    if not found:
+    folder = _folder(given)
+    accounts = dict(days(folder))
+    if not accounts:
         raise CacheError(
             f"{str(folder)!r} has no account of a day; runs keep one where the ini file sets a limit a day, such as "
             f"recsys_usd_a_day = 5"
         )
-    print(*lines(found), sep="\n")
+    print(*lines(accounts), sep="\n")
     return 0
 
 
 def prune(given: argparse.Namespace) -> int:
     """Remove answers."""
-    from pytest_recsys_mt.calls.cache_files import keys_in, matches
+    from pytest_recsys_mt.calls.cache_files import keys_in
 
-    chosen = given.model is not None or given.not_in is not None
-    if not chosen and not given.refused:
+    is_selective = given.model is not None or given.not_in is not None
+    if not is_selective and not given.refused:
         given.parser.error("say what to remove: --model, --not-in, --refused")
-    keep = set() if given.not_in is None else keys_in(given.not_in)
+    exported = set() if given.not_in is None else keys_in(given.not_in)
     with closing(_open(given, write=not given.dry_run)) as cache:
-        numbers = [
-            number
-            for number, kept in cache.rows()
-            if (
-                given.refused
-                if kept is None
-                else chosen and matches(kept, given.model) and kept.key not in keep
-            )
-        ]
+        numbers: list[int] = []
+        for number, kept in cache.rows():
+            if kept is None:
+                is_removed = given.refused
+            else:
+                is_removed = is_selective and _is_chosen(kept, given.model, exported)
+            if is_removed:
+                numbers.append(number)
         if not given.dry_run:
             cache.remove(numbers)
-    print(f"{len(numbers):,} answers {'would be' if given.dry_run else 'were'} removed")
+    done = "would be" if given.dry_run else "were"
+    print(f"{len(numbers):,} answers {done} removed")
     return 0
+
+
+def _is_chosen(kept: Kept, model: str | None, exported: Collection[str]) -> bool:
+    """Whether an answer is of the named models and in no export."""
+    from pytest_recsys_mt.calls.cache_files import matches
+
+    return matches(kept, model) and kept.key not in exported

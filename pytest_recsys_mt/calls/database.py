@@ -20,7 +20,6 @@ FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError, MemoryError)
 """Errors of a damaged, locked or unreadable database, and of SQLite where memory is short; its own message may be
 damaged text too."""
 
-
 LONGEST = 2**24
 """Characters of a text that is compressed, or read from a compressed row: a few bytes of a tampered
 one may stand for gigabytes. A longer text is stored as it is."""
@@ -58,7 +57,10 @@ class JSONTextDisk(diskcache.Disk):  # type: ignore[misc]
         """Check a value and compress it, unless it is very long; any length stays inside the database."""
         if read or type(value) is not str:
             raise CacheError(f"a cached value is JSON text, got {type(value).__name__}")
-        return 0, MODE_RAW, None, zlib.compress(value.encode()) if len(value) <= LONGEST else value
+        stored: str | bytes = value
+        if len(value) <= LONGEST:
+            stored = zlib.compress(value.encode())
+        return 0, MODE_RAW, None, stored
 
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> str:
         return sound_value(mode, filename, value)
@@ -98,12 +100,13 @@ def sound_value(mode: Any, filename: Any, value: Any) -> str:
 
 
 def _expanded(value: bytes) -> str:
-    expanding = zlib.decompressobj()
+    """Compressed text, of which no more than `LONGEST` bytes are ever expanded."""
+    decompressor = zlib.decompressobj()
     try:
-        text = expanding.decompress(value, LONGEST).decode()
+        text = decompressor.decompress(value, LONGEST).decode()
     except (zlib.error, UnicodeDecodeError):
         raise RefusedError("its value is not compressed text") from None
-    if not expanding.eof or expanding.unused_data:
+    if not decompressor.eof or decompressor.unused_data:
         raise RefusedError("its compressed text is cut off, too long, or followed by more")
     return text
 
@@ -111,12 +114,10 @@ def _expanded(value: bytes) -> str:
 def rows_of(connection: sqlite3.Connection, keys: Sequence[str]) -> Iterator[Row]:
     """The rows of `keys`, in no order; none for a key without a row."""
     for start in range(0, len(keys), AT_ONCE):
-        some = keys[start : start + AT_ONCE]
-        places = ",".join("?" * len(some))
-        yield from connection.execute(
-            f"SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN ({places})",
-            some,
-        )
+        queried = keys[start : start + AT_ONCE]
+        placeholders = ",".join("?" * len(queried))
+        query = f"SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN ({placeholders})"
+        yield from connection.execute(query, queried)
 
 
 def has_rows(connection: sqlite3.Connection) -> bool:
@@ -132,8 +133,8 @@ class Reader:
         self._path = path
         self._log = path.with_name(f"{path.name}-wal")
         self._lock = threading.Lock()
-        self._open: sqlite3.Connection | None = None
-        self._opened: tuple[object, ...] = ()
+        self._connection: sqlite3.Connection | None = None
+        self._connected_state: tuple[object, ...] = ()
 
     def rows(self, keys: Sequence[str]) -> list[Row]:
         """The rows of `keys`, in no order; none for a key without a row."""
@@ -141,10 +142,13 @@ class Reader:
             state = self._state()
             if not state:
                 return []
-            if self._open is None or state != self._opened:
+            if self._connection is None or state != self._connected_state:
                 self._close()
-                self._open, self._opened = self.connect(), state
-            return list(rows_of(self._open, keys)) if has_rows(self._open) else []
+                self._connection = self.connect()
+                self._connected_state = state
+            if not has_rows(self._connection):
+                return []
+            return list(rows_of(self._connection, keys))
 
     def connect(self) -> sqlite3.Connection:
         """A connection that writes nothing."""
@@ -159,22 +163,26 @@ class Reader:
             self._close()
 
     def _close(self) -> None:
-        if self._open is not None:
-            self._open.close()
-        self._open = None
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def _state(self) -> tuple[object, ...]:
+        """Changes when a new connection is needed; empty while there is no database."""
         try:
             status = self._path.stat()
         except FileNotFoundError:
             return ()
+        # A connection sees what a log adds, but not what becomes of a file that it holds for immutable.
         if self._is_logged():
             return (status.st_ino,)
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _is_logged(self) -> bool:
         """Whether a log with the last writes stands beside the database: a run writes, or died."""
-        return self._log.exists() and self._log.stat().st_size > 0
+        if not self._log.exists():
+            return False
+        return self._log.stat().st_size > 0
 
 
 def as_read(connection: sqlite3.Connection) -> sqlite3.Connection:

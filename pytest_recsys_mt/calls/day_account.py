@@ -5,6 +5,8 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,13 +23,30 @@ _NAME = re.compile(r"day-(\d{4}-\d{2}-\d{2})\.json")
 
 
 class Spent(NamedTuple):
-    """What one model took in runs of one command on one day, with failed calls."""
+    """What one model took in runs of one command on one day, with failed calls.
+
+    Attributes:
+        model: The name of the recommender.
+        command: How the runs were called, in a line.
+        calls: Calls that were sent.
+        tokens: Their tokens.
+        usd: The cost of those whose price is known.
+    """
 
     model: str
     command: str
     calls: int
     tokens: float
-    usd: float  # of calls whose price is known
+    usd: float
+
+
+@dataclass(slots=True)
+class _Row:
+    """What has been spent on one model by one command."""
+
+    calls: int = 0
+    tokens: float = 0
+    usd: float = 0.0
 
 
 class DayAccount(Budget):
@@ -50,31 +69,33 @@ class DayAccount(Budget):
         self._folder = folder
         self._command = command
         self._now = now
-        self._rows: dict[tuple[str, str], list[float]] = {}
+        self._rows: dict[tuple[str, str], _Row] = {}  # by model and command
 
     def open(self) -> None:
         """Read what was spent today."""
         day = time.strftime("%Y-%m-%d", time.gmtime(self._now()))
         self._path = self._folder / f"day-{day}.json"
-        rows = _read(self._path)
-        self._rows = {(each.model, each.command): [*each[2:]] for each in rows}
-        self.calls = sum(each.calls for each in rows)
-        self.tokens, self.usd = (
-            math.fsum(each.tokens for each in rows),
-            math.fsum(each.usd for each in rows),
-        )
+        spent = _read(self._path)
+        self._rows = {
+            (each.model, each.command): _Row(each.calls, each.tokens, each.usd) for each in spent
+        }
+        self.calls = sum(each.calls for each in spent)
+        self.tokens = math.fsum(each.tokens for each in spent)
+        self.usd = math.fsum(each.usd for each in spent)
 
     def spend(self, tokens: float, usd: float, calls: int = 1, model: str = "") -> None:
         """Add the cost of a call, or of one more attempt at it (no `calls`)."""
         super().spend(tokens, usd, calls, model)
-        row = self._rows.setdefault((model, self._command), [0, 0, 0.0])
-        row[:] = [row[0] + calls, row[1] + tokens, row[2] + usd]
+        row = self._rows.setdefault((model, self._command), _Row())
+        row.calls += calls
+        row.tokens += tokens
+        row.usd += usd
 
     def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
         """Write calls as spent before they are sent."""
-        before = {who: [*row] for who, row in self._rows.items()}
+        rows_before = {key: replace(row) for key, row in self._rows.items()}
         super().reserve(expected, model)
-        self._rows = before
+        self._rows = rows_before
 
     def left(self) -> Limits:
         """What may still be spent today."""
@@ -87,7 +108,10 @@ class DayAccount(Budget):
         )
 
     def _written(self) -> object:
-        return [[*who, *map(_finite, row)] for who, row in sorted(self._rows.items())]
+        return [
+            [model, command, row.calls, _finite(row.tokens), _finite(row.usd)]
+            for (model, command), row in sorted(self._rows.items(), key=itemgetter(0))
+        ]
 
     def _in_words(self, name: str, limit: float) -> str:
         return (
@@ -107,10 +131,10 @@ class Accounts:
     @property
     def limits(self) -> Limits:
         """The lower of each."""
-        found = Limits()
+        limits = Limits()
         for budget in self._budgets:
-            found = lower(found, budget.limits)
-        return found
+            limits = lower(limits, budget.limits)
+        return limits
 
     @property
     def calls(self) -> int:
@@ -134,9 +158,9 @@ class Accounts:
 
     def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
         """See `Budget`."""
-        known = list(expected)
+        expected = list(expected)  # each budget reads it
         for budget in self._budgets:
-            budget.reserve(known, model)
+            budget.reserve(expected, model)
 
     def spend(self, tokens: float, usd: float, calls: int = 1, model: str = "") -> None:
         """See `Budget`."""
@@ -146,12 +170,16 @@ class Accounts:
     @property
     def reached(self) -> str:
         """The first limit that is reached, in words; empty if none is."""
-        return next(filter(None, (budget.reached for budget in self._budgets)), "")
+        for budget in self._budgets:
+            reached = budget.reached
+            if reached:
+                return reached
+        return ""
 
     def room(self, expected: Iterable[tuple[float, float]]) -> int:
         """See `Budget`; the least of all."""
-        known = list(expected)
-        return min(budget.room(known) for budget in self._budgets)
+        expected = list(expected)  # each budget reads it
+        return min(budget.room(expected) for budget in self._budgets)
 
 
 def days(folder: Path) -> Iterator[tuple[str, list[Spent]]]:
@@ -161,21 +189,23 @@ def days(folder: Path) -> Iterator[tuple[str, list[Spent]]]:
         CacheError: If one cannot be read.
     """
     for path in sorted(folder.glob("day-*.json")):
-        if (named := _NAME.fullmatch(path.name)) is not None:
-            yield named[1], _read(path)
+        match = _NAME.fullmatch(path.name)
+        if match is not None:
+            yield match[1], _read(path)
 
 
 def lines(accounts: Mapping[str, Iterable[Spent]]) -> Iterator[str]:
     """A table of what was spent, by day, model and command."""
     yield f"{'day':<10} {'calls':>8} {'tokens':>12} {'USD':>9}  model, command"
     for day, rows in accounts.items():
-        for each in rows:
-            who = one_line(f"{each.model}: {each.command}")
-            amounts = f"{each.calls:>8,} {each.tokens:>12,.0f} {each.usd:>9.2f}"
-            yield f"{day:<10} {amounts}  {who}"
+        for spent in rows:
+            amounts = f"{spent.calls:>8,} {spent.tokens:>12,.0f} {spent.usd:>9.2f}"
+            source = one_line(f"{spent.model}: {spent.command}")
+            yield f"{day:<10} {amounts}  {source}"
 
 
 def _read(path: Path) -> list[Spent]:
+    """The account of one day; empty if there is none."""
     require_own(path)
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))

@@ -17,28 +17,44 @@ Told = dict[str, str]
 
 @dataclass
 class Failure:
-    """Calls that failed at the same lines of code."""
+    """Calls that failed at the same lines of code.
 
-    key: str  # the same for the same lines and recommender, on every worker
+    Attributes:
+        key: The same for the same lines and recommender, on every worker; see `key_of`.
+        model: The name of the recommender.
+        error: The first error in a line.
+        asked: The call that raised it, in short; empty for code outside of calls.
+        traceback: Of the first error.
+        request: That of the call that raised it.
+        smallest: The smallest request that raises it, in words and code; empty until it is found.
+        calls: How many calls failed.
+        users: The users of their requests.
+    """
+
+    key: str
     model: str
     error: str
     asked: str
     traceback: str
     request: Request | None = None
-    smallest: str = ""  # how to ask that again, in words and code; empty until it is found
+    smallest: str = ""
     calls: int = 0
     users: set[str] = field(default_factory=set)
 
     def told(self) -> Told:
         """As plain data."""
-        many = f"{len(self.users)} users" if len(self.users) > 1 else f"{self.calls} calls"
-        asked = f"asked for {self.asked}" if self.asked else ""
-        alike = f"{many} failed with this error" if self.calls > 1 else ""
+        sentences = []
+        if self.asked:
+            sentences.append(f"asked for {self.asked}")
+        if self.calls > 1:
+            users = len(self.users)
+            failed = f"{users} users" if users > 1 else f"{self.calls} calls"
+            sentences.append(f"{failed} failed with this error")
         return {
             "key": self.key,
             "model": self.model,
             "error": self.error,
-            "asked": "; ".join(filter(None, (asked, alike))),
+            "asked": "; ".join(sentences),
             "traceback": self.traceback,
             "smallest": self.smallest,
         }
@@ -46,11 +62,11 @@ class Failure:
 
 def key_of(model: str, answer: Answer) -> str:
     """The same for all answers of a recommender that failed at the same lines with one kind of error."""
-    places = [
-        line for line in answer.get("traceback", "").splitlines() if line.startswith('  File "')
-    ]
-    alike = "\n".join([model, answer.get("error", "").partition(":")[0], *places])
-    return hashlib.sha256(alike.encode("utf-8", "replace")).hexdigest()
+    kind = answer.get("error", "").partition(":")[0]
+    traceback = answer.get("traceback", "").splitlines()
+    places = [line for line in traceback if line.startswith('  File "')]
+    text = "\n".join([model, kind, *places])
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 class Failures:
@@ -62,17 +78,20 @@ class Failures:
 
     def add(self, model: str, answer: Answer, call: Call | None = None) -> None:
         """Record a failed answer, if it has a traceback; code outside a call has no `call`."""
-        error, traceback = answer.get("error", ""), answer.get("traceback")
+        error = answer.get("error", "")
+        traceback = answer.get("traceback")
         if not traceback:
             return
         key = key_of(model, answer)
+        request = None if call is None else call.request
         if key not in self._by_key:
-            asked, request = ("", None) if call is None else (call.summary, call.request)
+            asked = "" if call is None else call.summary
             self._by_key[key] = Failure(key, model, error, asked, traceback, request)
-        failure = self._by_error[model, error] = self._by_key[key]
+        failure = self._by_key[key]
+        self._by_error[model, error] = failure
         failure.calls += 1
-        if call is not None and call.request is not None:
-            failure.users.add(call.request.user)
+        if request is not None:
+            failure.users.add(request.user)
 
     @contextlib.contextmanager
     def outside_calls(self, model: str, what: str) -> Iterator[None]:
@@ -82,15 +101,17 @@ class Failures:
         except (NotApplicable, RecsysError):
             raise
         except FAILURES as error:
-            told = failure(error)
-            self.add(model, told)
-            raise OwnCodeError(f"{what} raised {told.get('error')}") from error
+            answer = failure(error)
+            self.add(model, answer)
+            raise OwnCodeError(f"{what} raised {answer.get('error')}") from error
 
     def named_in(self, text: str, model: str) -> list[Failure]:
         """The failures whose error occurs in the text of a test, each once.
 
         Equal errors of other recommenders than `model` are left out, unless the text names these.
         """
-        found = {id(each): each for (_, error), each in self._by_error.items() if error in text}
-        known = [each for each in found.values() if each.model == model or each.model in text]
-        return known or list(found.values())
+        # Several errors may belong to one failure: other words at the same lines of code.
+        by_key = {each.key: each for (_, error), each in self._by_error.items() if error in text}
+        named = list(by_key.values())
+        of_model = [each for each in named if each.model == model or each.model in text]
+        return of_model or named

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from itertools import compress
 
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
@@ -18,6 +17,10 @@ class Keeping:
     """Writes answers to disk, holds those that it does not take, and remembers whether all that can be stored is there.
 
     Once an answer could not be written, no more are paid for, by any worker of the run.
+
+    Args:
+        cache: Where answers are stored.
+        run: Name of the run, which its workers share.
 
     Attributes:
         kept: Whether answers were stored: empty without answers, both values if only some were.
@@ -44,31 +47,33 @@ class Keeping:
 
     def write(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
         """Write the answers to disk; returns which could not be written, and why."""
-        keep = ["error" not in answer for _, answer in answers]
-        # A search for the smallest example asks much that fails; no status needs it.
-        self.kept.update(
-            kept
-            for kept, (call, _) in zip(keep, answers, strict=True)
-            if call.purpose not in BESIDE
-        )
-        self.held += [(subject.name, *each) for each in compress(answers, keep)]
+        for call, answer in answers:
+            is_storable = "error" not in answer
+            # A search for the smallest example asks much that fails; no status needs it.
+            if call.purpose not in BESIDE:
+                self.kept.add(is_storable)
+            if is_storable:
+                self.held.append((subject.name, call, answer))
         reason = self._write_held()
         if not reason:
             return ""
         self._refused = reason
         if self._disk is not None:
             self._disk.fail()
-        number = sum(name == subject.name for name, _, _ in self.held)
-        return f"{number} answers of {subject.name} are kept for this run only: {reason}"
+        held_of_subject = [call for name, call, _ in self.held if name == subject.name]
+        return (
+            f"{len(held_of_subject)} answers of {subject.name} are kept for this run only: {reason}"
+        )
 
     def keep_rest(self) -> str:
         """Write at the end what the disk did not take before; returns what became of it in words, empty if nothing was held."""
-        number = len(self.held)
-        if not number:
+        held_before = len(self.held)
+        if held_before == 0:
             return ""
-        if reason := self._write_held():
+        reason = self._write_held()
+        if reason:
             return f"{len(self.held)} answers are not stored, and the next run asks for them again: {reason}"
-        return f"{number} answers that the disk did not take at first are stored now"
+        return f"{held_before} answers that the disk did not take at first are stored now"
 
     def refusal(self, subject: Subject) -> str:
         """Why no answer of `subject` can be written to disk: no further answer is paid for."""
@@ -77,7 +82,9 @@ class Keeping:
         reason = self._refused or self._cache.unwritable
         if not reason and self._disk is not None and self._disk.failed:
             reason = _full(self._cache, "another worker of this run failed to")
-        return f"answers cannot be kept: {reason}" if reason else ""
+        if not reason:
+            return ""
+        return f"answers cannot be kept: {reason}"
 
     def _write_held(self) -> str:
         """Write what is held, in one transaction or as far as the disk takes it; returns why some is left."""
@@ -93,8 +100,9 @@ class Keeping:
         return ""
 
     def _write_some(self) -> str:
+        """Write what is held one by one, until the disk is full; returns why some is left."""
         try:
-            while self.held:  # one by one, until the disk is full
+            while self.held:
                 _, call, answer = self.held[0]
                 self._cache.put(call.key, call.content, answer)
                 del self.held[0]
@@ -112,18 +120,18 @@ def _full(cache: AnswerCache, why: str) -> str:
 
 def missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
     """The error of a replay that lacks these calls."""
-    shown = [f"  {call.label}, key {call.key[:12]}" for call in calls[:5]]
-    if len(calls) > len(shown):
-        shown.append(f"  and {len(calls) - len(shown)} more")
+    lines = [f"  {call.label}, key {call.key[:12]}" for call in calls[:5]]
+    if len(calls) > len(lines):
+        lines.append(f"  and {len(calls) - len(lines)} more")
     model = calls[0].content.get("model")
     host = model.get("host") if isinstance(model, Mapping) else None
     if host is not None:
-        shown.append(
+        lines.append(
             f"  (searched for answers from {host}; if the recording used another address, set "
             f"OPENAI_BASE_URL to that address)"
         )
     return MissingAnswerError(
         f"{len(calls)} answers of {subject.name} are not recorded, and --recsys-mode=replay asks "
         f"nothing; record them once with --recsys-mode=auto and the same options:\n"
-        + "\n".join(shown)
+        + "\n".join(lines)
     )

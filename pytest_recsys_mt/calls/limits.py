@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, written_whole
@@ -15,7 +16,11 @@ from pytest_recsys_mt.wording import typed
 class Limits:
     """What a run may spend, on failed calls too; None stands for no limit.
 
-    Unless `every_price`, what has no known price counts as free.
+    Attributes:
+        calls: Most calls.
+        tokens: Most tokens, of prompts and answers together.
+        usd: Most USD.
+        every_price: Whether all that is sent must have a known price; else what has none counts as free.
     """
 
     calls: int | None = None
@@ -29,17 +34,25 @@ class Limits:
 
 def lower(one: Limits, other: Limits) -> Limits:
     """Limits that hold what both hold."""
-    calls, tokens, usd = (
-        min((each for each in pair if each is not None), default=None)
-        for pair in ((one.calls, other.calls), (one.tokens, other.tokens), (one.usd, other.usd))
-    )
-    priced = any(each.usd is not None and each.every_price for each in (one, other))
+    usd = _lower_limit(one.usd, other.usd)
+    needs_prices = any(limits.usd is not None and limits.every_price for limits in (one, other))
     return Limits(
-        None if calls is None else int(calls),
-        None if tokens is None else int(tokens),
-        usd,
-        priced or usd is None,
+        calls=_lower_limit(one.calls, other.calls),
+        tokens=_lower_limit(one.tokens, other.tokens),
+        usd=usd,
+        every_price=needs_prices or usd is None,
     )
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _lower_limit(one: Number | None, other: Number | None) -> Number | None:
+    if one is None:
+        return other
+    if other is None:
+        return one
+    return min(one, other)
 
 
 class Budget:
@@ -48,7 +61,15 @@ class Budget:
     The account is a small file that all workers of a run share. The worker that holds the lock of
     the calls opens it, spends, and closes it. Answers from the cache cost nothing.
 
+    Args:
+        limits: What the run may spend.
+        path: Of the account; see `account`.
+
     Attributes:
+        limits: What the run may spend.
+        calls: Calls that were sent, also those that failed.
+        tokens: Their tokens, as reported or expected; infinity if there is no upper bound.
+        usd: Their cost, like their tokens.
         at_once: Most calls to an endpoint that are booked together; None for all that the limits leave room for.
     """
 
@@ -60,14 +81,13 @@ class Budget:
         self.calls = 0
         self.tokens: float = 0
         self.usd = 0.0
-        self._untold = ""
+        self._write_error = ""
 
     def open(self) -> None:
         """Read what the other workers have spent."""
         require_own(self._path)
         try:
-            spent = json.loads(self._path.read_text(encoding="utf-8"))
-            self.calls, self.tokens, self.usd = spent
+            self.calls, self.tokens, self.usd = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return
         except (OSError, ValueError, TypeError) as error:
@@ -82,7 +102,7 @@ class Budget:
             with written_whole(self._path) as stream:
                 json.dump(self._written(), stream)
         except OSError as error:
-            self._untold = (
+            self._write_error = (
                 f"what this run has spent cannot be written to {str(self._path)!r}: "
                 f"{error.strerror}; free some space, or name another folder with --recsys-cache"
             )
@@ -92,12 +112,17 @@ class Budget:
         return [self.calls, self.tokens, self.usd]
 
     def reserve(self, expected: Iterable[tuple[float, float]], model: str = "") -> None:
-        """Write calls of a model as spent before they are sent: a process that dies with them paid for them."""
-        spent = self.calls, self.tokens, self.usd
+        """Write calls of a model as spent before they are sent: a process that dies with them paid for them.
+
+        Args:
+            expected: The tokens and the USD that each call may take.
+            model: The name of the recommender that they are sent to.
+        """
+        spent_before = (self.calls, self.tokens, self.usd)
         for tokens, usd in expected:
             self.spend(tokens, usd, model=model)
         self.close()
-        self.calls, self.tokens, self.usd = spent
+        self.calls, self.tokens, self.usd = spent_before
 
     def spend(self, tokens: float, usd: float, calls: int = 1, model: str = "") -> None:
         """Add the cost of a call of a model, or of one more attempt at it (no `calls`)."""
@@ -108,11 +133,12 @@ class Budget:
     @property
     def reached(self) -> str:
         """The limit that is reached, in the words of its option; empty if none is reached."""
-        if self._untold:
-            return self._untold
+        if self._write_error:
+            return self._write_error
         for name in ("calls", "tokens", "usd"):
             limit = getattr(self.limits, name)
-            if limit is not None and getattr(self, name) >= limit:
+            spent = getattr(self, name)
+            if limit is not None and spent >= limit:
                 return self._in_words(name, limit)
         return ""
 
@@ -123,23 +149,35 @@ class Budget:
         """How many of the next calls may be sent at once; at least 1 while no limit is reached.
 
         Calls are sent in batches whose calls together take at most what is left. So tokens and cost cannot run far
-        beyond their limits before the next check. Each call is expected to take so many tokens and so many USD.
+        beyond their limits before the next check.
+
+        Args:
+            expected: The tokens and the USD that each call may take, in their order.
         """
         if self.reached:
             return 0
-        limits, room = self.limits, 0
-        tokens, usd = float(self.tokens), self.usd
-        for more_tokens, more_usd in expected:
-            tokens, usd = tokens + more_tokens, usd + more_usd
-            too_many = limits.calls is not None and self.calls + room >= limits.calls
-            too_long = limits.tokens is not None and tokens > limits.tokens
-            too_dear = limits.usd is not None and usd > limits.usd
-            if room and (too_many or too_long or too_dear):
+        room = 0
+        tokens = float(self.tokens)
+        usd = self.usd
+        for call_tokens, call_usd in expected:
+            tokens += call_tokens
+            usd += call_usd
+            # The first call is sent in any case: no limit is reached yet, and a batch of none would not end.
+            if room and self._exceeds(self.calls + room + 1, tokens, usd):
                 break
             room += 1
         return room
 
+    def _exceeds(self, calls: int, tokens: float, usd: float) -> bool:
+        limits = self.limits
+        if limits.calls is not None and calls > limits.calls:
+            return True
+        if limits.tokens is not None and tokens > limits.tokens:
+            return True
+        return limits.usd is not None and usd > limits.usd
+
 
 def account(cache: Path, run: str) -> Path:
     """The path of a run's account."""
-    return cache / f"spent-{hashlib.sha256(run.encode()).hexdigest()[:16]}.json"
+    digest = hashlib.sha256(run.encode()).hexdigest()[:16]
+    return cache / f"spent-{digest}.json"

@@ -23,13 +23,21 @@ _TOKENS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model's tokens."""
+    """The price of a model's tokens, in USD for a million tokens.
 
-    input: float  # USD for a million prompt tokens
-    output: float  # USD for a million tokens of answers
+    Attributes:
+        input: Of prompts.
+        output: Of answers.
+        date: Since when, or of which day, the price is known; empty if unknown.
+        source: Where it was read; empty if unknown.
+        cached_input: Of the tokens of prompts that come from the provider's cache; None if unknown.
+    """
+
+    input: float
+    output: float
     date: str = ""
     source: str = ""
-    cached_input: float | None = None  # of those from the provider's cache; None if unknown
+    cached_input: float | None = None
 
     @property
     def is_free(self) -> bool:
@@ -43,9 +51,10 @@ class Price:
 
         They cost as any other if they have no price of their own.
         """
-        cached = self.input if self.cached_input is None else self.cached_input
-        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached
-        return (prompts + completion_tokens * self.output) / _TOKENS
+        cached_input = self.input if self.cached_input is None else self.cached_input
+        prompts = (prompt_tokens - cached_tokens) * self.input + cached_tokens * cached_input
+        completions = completion_tokens * self.output
+        return (prompts + completions) / _TOKENS
 
 
 FREE = Price(0.0, 0.0)
@@ -63,7 +72,10 @@ class Prices:
     @classmethod
     def load(cls, paths: Iterable[Path]) -> Prices:
         """The prices that come with this package, and those of files of the user's, of which a later one counts."""
-        return cls({name: price for path in paths for name, price in prices_of(path).items()})
+        own: dict[str, Price] = {}
+        for path in paths:
+            own.update(prices_of(path))
+        return cls(own)
 
     def of(self, spec: str, identity: Mapping[str, object]) -> Price | None:
         """The price of a recommender, or None if it is unknown.
@@ -73,13 +85,15 @@ class Prices:
         """
         from pytest_recsys_mt.recommenders import NAMES
 
-        model, host = identity.get("model"), identity.get("host")
-        for name in (spec, spec.partition("?")[0], model):
+        bare_spec = spec.partition("?")[0]
+        model = identity.get("model")
+        for name in (spec, bare_spec, model):
             if isinstance(name, str) and name in self._own:
                 return self._own[name]
-        built_in = "recommender" in identity and spec.partition("?")[0] in NAMES
-        if built_in or identity.get("provider") == "hf":
+        is_built_in = "recommender" in identity and bare_spec in NAMES
+        if is_built_in or identity.get("provider") == "hf":
             return FREE
+        host = identity.get("host")
         if isinstance(host, str) and urlsplit(host).hostname == HOST:
             return self._packaged.get(str(model))
         return None
@@ -103,30 +117,50 @@ def prices_in(text: str, where: str) -> dict[str, Price]:
     return {name: _price(table, name, where) for name, table in tables.items()}
 
 
+_NUMBERS = ("input", "output", "cached_input")
+_REQUIRED = {"input", "output"}
+_ALLOWED = {*_NUMBERS, "date", "source"}
+
+
 def _price(table: Any, name: str, where: str) -> Price:
-    said = table if isinstance(table, dict) else {}
-    numbers = {key: said[key] for key in ("input", "output", "cached_input") if key in said}
-    sound = {"input", "output"} <= set(said) <= {*numbers, "date", "source"} and all(
-        isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e9
-        for number in numbers.values()
-    )
-    if not sound:
+    """The price in a table of a TOML file."""
+    if not _is_price(table):
         raise PriceError(
             f"{where!r}: the price of {name!r} is not a table of input and output, both in USD for a "
             f"million tokens (with cached_input, that of cached prompt tokens, a date and a source, if "
             f'you like): ["{name}"] input = 2.5, output = 10; got {repr(table)[:200]}'
         )
-    cached = numbers.get("cached_input")
+    cached_input = table.get("cached_input")
     return Price(
-        float(table["input"]), float(table["output"]),
-        str(table.get("date", "")), str(table.get("source", "")),
-        None if cached is None else float(cached),
-    )  # fmt: skip
+        input=float(table["input"]),
+        output=float(table["output"]),
+        date=str(table.get("date", "")),
+        source=str(table.get("source", "")),
+        cached_input=None if cached_input is None else float(cached_input),
+    )
+
+
+def _is_price(table: Any) -> bool:
+    if not isinstance(table, dict):
+        return False
+    names = set(table)
+    if not _REQUIRED <= names <= _ALLOWED:
+        return False
+    return all(_is_amount(table[name]) for name in names.intersection(_NUMBERS))
+
+
+def _is_amount(value: object) -> bool:
+    """Whether a value is a price in USD; `1e9` and more is a slip, as are infinity and NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value < 1e9
 
 
 def dollars(usd: float) -> str:
     """An amount to the cent; a small one to two significant digits."""
-    return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.2g}"
+    if usd >= 1 or usd == 0:
+        return f"${usd:,.2f}"
+    return f"${usd:.2g}"
 
 
 _TEXT_MODES = ("chat", "completion", "responses")
@@ -141,43 +175,55 @@ def prices_of(path: Path) -> dict[str, Price]:
     if path.suffix != ".json":
         return prices_in(text, str(path))
     changed = datetime.date.fromtimestamp(path.stat().st_mtime).isoformat()
-    return {name: replace(price, date=changed) for name, price in _litellm(text, path).items()}
+    prices = _litellm_prices(text, path)
+    return {name: replace(price, date=changed) for name, price in prices.items()}
 
 
-def _litellm(text: str, path: Path) -> dict[str, Price]:
+def _litellm_prices(text: str, path: Path) -> dict[str, Price]:
     try:
         models = json.loads(text, parse_float=Decimal)  # 7.5e-08 * 10**6 is 0.075 only in decimals
     except (ValueError, RecursionError) as error:
         raise PriceError(f"the price file {str(path)!r} is not JSON: {error}") from error
-    models = models if isinstance(models, dict) else {}
-    fields_of_each = [entry.keys() for entry in models.values() if isinstance(entry, dict)]
-    if not any("input_cost_per_token" in names for names in fields_of_each):
+    if not isinstance(models, dict):
+        models = {}
+    entries = [entry for entry in models.values() if isinstance(entry, dict)]
+    if not any("input_cost_per_token" in entry for entry in entries):
         raise PriceError(
             f"{str(path)!r} has no 'input_cost_per_token' of any model, so it is not LiteLLM's "
             f"model_prices_and_context_window.json; give that file, or a TOML file of prices"
         )
-    prices = {name: _litellm_price(entry, path.name) for name, entry in models.items()}
-    return {name: price for name, price in prices.items() if price is not None}
+    prices: dict[str, Price] = {}
+    for name, entry in models.items():
+        price = _litellm_price(entry, path.name)
+        if price is not None:
+            prices[name] = price
+    return prices
 
 
 def _litellm_price(entry: Any, file: str) -> Price | None:
-    """The price in an entry of LiteLLM's file, or None if it is unknown. An entry whose prices are all zero may be of a
-    free model, or of one whose price nobody has looked up; so its price counts as unknown.
+    """The price in an entry of LiteLLM's file, or None if it is unknown.
+
+    An entry whose prices are all zero may be of a free model, or of one whose price nobody has
+    looked up; so its price counts as unknown.
     """
     if not isinstance(entry, dict) or entry.get("mode") not in _TEXT_MODES:
         return None
-    read, written, cached = (
-        _usd(entry.get(name))
-        for name in ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
-    )
-    if read is None or written is None or not (read or written):
+    per_input = _usd_per_million(entry.get("input_cost_per_token"))
+    per_output = _usd_per_million(entry.get("output_cost_per_token"))
+    per_cached = _usd_per_million(entry.get("cache_read_input_token_cost"))
+    if per_input is None or per_output is None:
+        return None
+    if per_input == 0 and per_output == 0:
         return None
     origin = entry.get("source")
     source = f"{file}: {origin}" if isinstance(origin, str) else file
-    return Price(read, written, source=source, cached_input=cached)
+    return Price(per_input, per_output, source=source, cached_input=per_cached)
 
 
-def _usd(cost: object) -> float | None:
-    if isinstance(cost, bool) or not isinstance(cost, int | Decimal) or not 0 <= cost < 1:
+def _usd_per_million(per_token: object) -> float | None:
+    """A price of LiteLLM's file in USD for a million tokens; None if it is none."""
+    if isinstance(per_token, bool) or not isinstance(per_token, int | Decimal):
         return None
-    return float(cost * _TOKENS)
+    if not 0 <= per_token < 1:
+        return None
+    return float(per_token * _TOKENS)

@@ -4,9 +4,9 @@ import contextlib
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -26,7 +26,8 @@ class Rate:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._times = deque([clock()])  # of the answers that count, behind the start of their time
+        # When the answers that count arrived, behind the time from which they are counted.
+        self._times = deque([clock()])
 
     def add(self) -> None:
         """Count an answer that arrives now."""
@@ -38,33 +39,63 @@ class Rate:
     @property
     def per_second(self) -> float:
         """Answers per second; 0 before the first."""
+        answers = len(self._times) - 1
         seconds = self._clock() - self._times[0]
-        return (len(self._times) - 1) / seconds if seconds > 0 else 0.0
+        return answers / seconds if seconds > 0 else 0.0
 
 
 @dataclass
 class Phase:
-    """Something that takes its time: a test, a training, the loading of data."""
+    """Something that takes its time: a test, a training, the loading of data.
+
+    Attributes:
+        name: What it is, in a line.
+        began: When it began, in seconds of the clock.
+        detail: How far it is, in its own words; empty where calls say it.
+        wanted: Calls that are sent in it.
+        answered: Those that have an answer.
+    """
 
     name: str
     began: float
-    detail: str = ""  # how far it is, in its own words; empty where calls say it
+    detail: str = ""
     wanted: int = 0
     answered: int = 0
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far one process is, as plain data, so that a worker can post it."""
+    """How far one process is, as plain data, so that a worker can post it.
+
+    Attributes:
+        name: That of its phase.
+        detail: How far the phase is, in its own words.
+        seconds: How long the phase has taken.
+        wanted: Calls that are sent in the phase.
+        answered: Those that have an answer.
+        left: Seconds that the other calls will take; None if unknown.
+        rate: Answers per second.
+        more: What else is known, the most important first.
+    """
 
     name: str
     detail: str
     seconds: float
     wanted: int = 0
     answered: int = 0
-    left: float | None = None  # seconds that the other calls will take; None if unknown
+    left: float | None = None
     rate: float = 0.0
-    more: Sequence[str] = field(default=())  # what else is known, the most important first
+    more: Sequence[str] = field(default=())
+
+
+class _Bound(NamedTuple):
+    """An upper bound, and in a word what it is; of several, the smallest is shown."""
+
+    limit: float
+    why: str
+
+
+_UNBOUNDED = _Bound(math.inf, "")
 
 
 class Progress:
@@ -80,8 +111,8 @@ class Progress:
         self._failed = 0
         self._tokens = 0
         self._usd: float | None = 0.0
-        self._most_calls: tuple[float, str] = (math.inf, "")
-        self._most_usd: tuple[float, str] = (math.inf, "")
+        self._calls_bound = _UNBOUNDED
+        self._usd_bound = _UNBOUNDED
 
     @contextlib.contextmanager
     def doing(self, name: str) -> Iterator[None]:
@@ -99,18 +130,22 @@ class Progress:
 
     def at_most(self, calls: float | None, usd: float | None, why: str) -> None:
         """Show how much of an upper bound is used, ``planned`` or ``allowed``; of several, of the smallest."""
-        self._most_calls = min(self._most_calls, (math.inf if calls is None else calls, why))
-        self._most_usd = min(self._most_usd, (math.inf if usd is None else usd, why))
+        most_calls = math.inf if calls is None else calls
+        most_usd = math.inf if usd is None else usd
+        self._calls_bound = min(self._calls_bound, _Bound(most_calls, why))
+        self._usd_bound = min(self._usd_bound, _Bound(most_usd, why))
 
     def spent(self, calls: int, usd: float) -> None:
         """Set what the run has spent so far, in all its processes."""
-        self._calls, self._usd = calls, usd
+        self._calls = calls
+        self._usd = usd
 
     @contextlib.contextmanager
     def batch(self, model: str, calls: int) -> Iterator[None]:
         """Count `calls` calls to a recommender, which are sent inside, in the current phase."""
         with contextlib.nullcontext() if self._phases else self.doing(""):
-            self._rate, self._model = Rate(self._clock), one_line(model)
+            self._rate = Rate(self._clock)
+            self._model = one_line(model)
             self.more(calls)
             yield
 
@@ -127,9 +162,13 @@ class Progress:
         self._rate.add()
         self._phases[-1].answered += 1
         self._calls += 1
-        self._failed += "error" in answer
-        self._tokens += sum((answer.get("usage") or ())[:2])
-        self._usd = None if usd is None or self._usd is None else self._usd + usd
+        if "error" in answer:
+            self._failed += 1
+        usage = answer.get("usage") or ()
+        self._tokens += sum(usage[:2])
+        if self._usd is not None:
+            # The cost of a run is unknown as soon as that of one call is.
+            self._usd = None if usd is None else self._usd + usd
 
     @property
     def standing(self) -> Standing | None:
@@ -140,61 +179,90 @@ class Progress:
             return None
         waiting = phase.wanted - phase.answered
         rate = self._rate.per_second if waiting else 0.0
-        more = [
-            self._of_the_most,
-            self._model,
-            f"{self._cached} cached" if self._cached else "",
-            f"{self._failed} failed" if self._failed else "",
-            f"{self._tokens} tokens" if self._tokens else "",
-        ]
         return Standing(
-            phase.name,
-            phase.detail,
-            self._clock() - phase.began,
-            phase.wanted,
-            phase.answered,
-            waiting / rate if rate else None,
-            rate,
-            [*filter(None, more)],
+            name=phase.name,
+            detail=phase.detail,
+            seconds=self._clock() - phase.began,
+            wanted=phase.wanted,
+            answered=phase.answered,
+            left=waiting / rate if rate else None,
+            rate=rate,
+            more=self._figures(),
         )
 
-    @property
-    def _of_the_most(self) -> str:
-        (usd, why), (calls, told) = self._most_usd, self._most_calls
-        if self._usd is not None and (self._usd or 0 < usd < math.inf):
+    def _figures(self) -> list[str]:
+        """What is known of the calls besides their number, the most important first."""
+        figures = [self._spent_of_bound(), self._model]
+        if self._cached:
+            figures.append(f"{self._cached} cached")
+        if self._failed:
+            figures.append(f"{self._failed} failed")
+        if self._tokens:
+            figures.append(f"{self._tokens} tokens")
+        return _without_empty(figures)
+
+    def _spent_of_bound(self) -> str:
+        """The cost, or without any the calls, and how much they may be; empty if neither says anything."""
+        is_usd_bound = 0 < self._usd_bound.limit < math.inf
+        if self._usd is not None and (self._usd or is_usd_bound):
             spent = f"spent {dollars(self._usd)}"
-            return spent if usd == math.inf else f"{spent} of at most {dollars(usd)} {why}"
-        if calls == math.inf:
+            if self._usd_bound.limit == math.inf:
+                return spent
+            return f"{spent} of at most {dollars(self._usd_bound.limit)} {self._usd_bound.why}"
+        if self._calls_bound.limit == math.inf:
             return ""
-        return f"{self._calls} of at most {calls:g} calls {told}"
+        return f"{self._calls} of at most {self._calls_bound.limit:g} calls {self._calls_bound.why}"
 
 
 def line(standings: Sequence[Standing]) -> str:
     """How far the processes are, as one line, the most important first: a narrow terminal cuts the end."""
     if not standings:
         return ""
-    asking = [each for each in standings if each.wanted]
-    if len(standings) == 1:
-        (one,) = standings
-        count, names = "", [" ".join(filter(None, (_shortened(one.name), one.detail)))]
-    else:
-        count, names = f"{len(standings)} workers", [_shortened(each.name) for each in standings]
-    elapsed = _minutes(max(each.seconds for each in standings))
-    if not asking:
-        return ", ".join(filter(None, [count, *dict.fromkeys(names), elapsed]))
-    answered, wanted = (sum(each.answered for each in asking), sum(each.wanted for each in asking))
-    left = [each.left for each in asking if each.left is not None]
-    rate = sum(each.rate for each in asking)
+    elapsed = _minutes(max(standing.seconds for standing in standings))
+    workers = f"{len(standings)} workers" if len(standings) > 1 else ""
+    names = _names(standings)
+    sending = [standing for standing in standings if standing.wanted]
+    if not sending:
+        return ", ".join(_without_empty([workers, *names, elapsed]))
+    answered = sum(standing.answered for standing in sending)
+    wanted = sum(standing.wanted for standing in sending)
+    figures = max((standing.more for standing in sending), key=len)
     parts = [
-        count,
+        workers,
         f"{answered} of {wanted} answers",
         elapsed,
-        f"about {_minutes(max(left))} left" if left else "",
-        *dict.fromkeys(names),
-        f"{rate:.1f}/s" if rate else "",
-        *max((each.more for each in asking), key=len),
+        _time_left(sending),
+        *names,
+        _rate(sending),
+        *figures,
     ]
-    return ", ".join(filter(None, parts))
+    return ", ".join(_without_empty(parts))
+
+
+def _names(standings: Sequence[Standing]) -> list[str]:
+    """The names of the phases, each once; that of a single process with how far it is."""
+    if len(standings) == 1:
+        standing = standings[0]
+        return [" ".join(_without_empty([_shortened(standing.name), standing.detail]))]
+    names = [_shortened(standing.name) for standing in standings]
+    return list(dict.fromkeys(names))
+
+
+def _time_left(sending: Sequence[Standing]) -> str:
+    """As long as the slowest process will take; empty if unknown."""
+    known = [standing.left for standing in sending if standing.left is not None]
+    if not known:
+        return ""
+    return f"about {_minutes(max(known))} left"
+
+
+def _rate(sending: Sequence[Standing]) -> str:
+    rate = sum(standing.rate for standing in sending)
+    return f"{rate:.1f}/s" if rate else ""
+
+
+def _without_empty(texts: Iterable[str]) -> list[str]:
+    return [text for text in texts if text]
 
 
 def _shortened(name: str) -> str:
@@ -207,4 +275,6 @@ def _shortened(name: str) -> str:
 def _minutes(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
+    if hours:
+        return f"{hours}:{minutes:02}:{rest:02}"
+    return f"{minutes:02}:{rest:02}"

@@ -22,7 +22,8 @@ def metamorphic(*transformations: AnyTransformation) -> Callable[[TestFunction],
     The function takes `source` and `followup`, the answers to the original and to the transformed
     requests, and asserts the verdict of an oracle::
 
-        @metamorphic(scale_ratings(2), shift_ratings(1)) def test_rating_scale_is_irrelevant(source, followup):
+        @metamorphic(scale_ratings(2), shift_ratings(1))
+        def test_rating_scale_is_irrelevant(source, followup):
             assert unmoved(source, followup, margin=0.05)
 
     The test fails if it makes no verdict, or a verdict that does not hold, asserted or not.

@@ -1,8 +1,11 @@
 """Hypothesis strategies: requests, profiles and transformations for property tests of a recommender.
 
-    from hypothesis import given from pytest_recsys_mt.strategies import reproducible, requests
+    from hypothesis import given
+    from pytest_recsys_mt.strategies import reproducible, requests
 
-    @reproducible @given(request=requests()) def test_the_order_of_the_history_is_irrelevant(recsys, request):
+    @reproducible
+    @given(request=requests())
+    def test_the_order_of_the_history_is_irrelevant(recsys, request):
         forwards, backwards = recsys.ask(request, request.replace(history=request.history[::-1]))
         assert forwards.items == backwards.items
 

@@ -121,15 +121,24 @@ def _parser() -> argparse.ArgumentParser:
     _projects(groups)
     add_questions(groups)
     add_mutate(groups)
-    shown = {each.dest: each for each in groups._choices_actions}
-    for each in shown.values():
-        each.metavar = f"  {each.metavar}"
-    groups._choices_actions[:] = [
-        each
-        for section, names in SECTIONS.items()
-        for each in (groups._ChoicesPseudoAction(section, (), ""), *map(shown.pop, names))
-    ]
+    _group_in_help(groups)
     return parser
+
+
+def _group_in_help(groups: Any) -> None:
+    """List the commands by `SECTIONS`; one that is in none of them stands at the end."""
+    shown = {each.dest: each for each in groups._choices_actions}
+    in_sections = {name for names in SECTIONS.values() for name in names}
+    others = [name for name in shown if name not in in_sections]
+    sections = {**SECTIONS, "more:": others} if others else SECTIONS
+    ordered = []
+    for section, names in sections.items():
+        ordered.append(groups._ChoicesPseudoAction(section, (), ""))
+        for name in names:
+            command = shown[name]
+            command.metavar = f"  {command.metavar}"
+            ordered.append(command)
+    groups._choices_actions[:] = ordered
 
 
 def _answers_kept(groups: Any) -> None:

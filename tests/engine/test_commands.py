@@ -14,7 +14,9 @@ import pytest
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.cli import arguments, main
+
+Sections = dict[str, tuple[str, ...]]
 
 HOST = "http://127.0.0.1:1/v1"
 
@@ -295,7 +297,12 @@ def test_a_file_that_cannot_be_read_or_written_says_so(
     assert [path.name for path in tmp_path.iterdir()] == ["cache"], "nothing is left behind"
 
 
-def test_the_help_lists_every_command_once(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("sections", [arguments.SECTIONS, {"a project:": ("init",)}])
+def test_the_help_lists_every_command_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sections: Sections
+) -> None:
+    """A command that no section names, as one that was just added, is listed too."""
+    monkeypatch.setattr(arguments, "SECTIONS", sections)
     with pytest.raises(SystemExit):
         main(["frob"])
     known = re.findall(r"'(\w+)'", capsys.readouterr().err.partition("(choose from")[2])

@@ -157,7 +157,8 @@ def test_what_a_request_lacks_is_declared(relation: Transformation) -> None:
     without_ratings = apply(relation, request(items=()), 0)
     assert isinstance(without_ratings, str) == ("ratings" in relation.needs)
     of_all = apply(relation, request(candidates=None), 0)
-    assert (of_all == "there are no candidates") == ("candidates" in relation.needs)
+    refused_for_candidates = isinstance(of_all, str) and "candidates" in of_all
+    assert refused_for_candidates == ("candidates" in relation.needs)
 
 
 @EVERY

@@ -76,9 +76,7 @@ class Arrivals:
     def store(self, subject: Subject, arrived: Iterable[Answered]) -> None:
         """Store answers on disk, then here; if the disk takes no more, here all the same: they are paid for."""
         answered = [(call, self._completed(subject, call, answer)) for call, answer in arrived]
-        unwritten = ""
-        if subject.durable:
-            unwritten = self._keeping.write(subject, self._for_all_workers(answered))
+        unwritten = self._write(subject, self._for_all_workers(answered)) if subject.durable else ""
         for call, answer in answered:
             self._store_here(subject, call, answer)
         if unwritten:
@@ -107,7 +105,16 @@ class Arrivals:
                 settled.append((call, answer))
         self._empty_keys.clear()
         if subject.durable:
-            self._keeping.write(subject, settled)
+            self._write(subject, settled)
+
+    def _write(self, subject: Subject, answered: Sequence[Answered]) -> str:
+        """Write answers to disk; returns which could not be written, and why."""
+        try:
+            return self._keeping.write(subject, answered)
+        except (
+            MemoryError
+        ):  # anywhere on the way to the disk: the answers are paid for all the same
+            return self._keeping.hold(subject, answered)
 
     def _completed(self, subject: Subject, call: Call, answer: Answer) -> Answer:
         """An answer as it is stored: with the run, the time at which it was sent, and a plausible usage."""

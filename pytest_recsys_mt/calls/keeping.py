@@ -12,6 +12,8 @@ from pytest_recsys_mt.calls.limits import account
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.errors import CacheError, MissingAnswerError
 
+SHORT = "memory is short"
+
 
 class Keeping:
     """Writes answers to disk, holds those that it does not take, and remembers whether all that can be stored is there.
@@ -55,15 +57,15 @@ class Keeping:
             if is_storable:
                 self.held.append((subject.name, call, answer))
         reason = self._write_held()
-        if not reason:
-            return ""
-        self._refused = reason
-        if self._disk is not None:
-            self._disk.fail()
-        held_of_subject = [call for name, call, _ in self.held if name == subject.name]
-        return (
-            f"{len(held_of_subject)} answers of {subject.name} are kept for this run only: {reason}"
-        )
+        return self._refuse(subject, reason) if reason else ""
+
+    def hold(self, subject: Subject, answers: Sequence[tuple[Call, Answer]]) -> str:
+        """Hold answers that memory was too short to write; returns which are held, and why."""
+        known = {call.key for _, call, _ in self.held}
+        for call, answer in answers:
+            if "error" not in answer and call.key not in known:
+                self.held.append((subject.name, call, answer))
+        return self._refuse(subject, SHORT)
 
     def keep_rest(self) -> str:
         """Write at the end what the disk did not take before; returns what became of it in words, empty if nothing was held."""
@@ -86,6 +88,16 @@ class Keeping:
             return ""
         return f"answers cannot be kept: {reason}"
 
+    def _refuse(self, subject: Subject, reason: str) -> str:
+        """Let nothing more be sent; returns how many answers of a recommender are not on disk, and why."""
+        self._refused = reason
+        if self._disk is not None:
+            self._disk.fail()
+        held_of_subject = [call for name, call, _ in self.held if name == subject.name]
+        return (
+            f"{len(held_of_subject)} answers of {subject.name} are kept for this run only: {reason}"
+        )
+
     def _write_held(self) -> str:
         """Write what is held, in one transaction or as far as the disk takes it; returns why some is left."""
         if not self.held:
@@ -107,7 +119,7 @@ class Keeping:
                 self._cache.put(call.key, call.content, answer)
                 del self.held[0]
         except (CacheError, MemoryError) as error:
-            return str(error) or "memory is short"
+            return str(error) or SHORT
         return ""
 
 

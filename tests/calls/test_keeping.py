@@ -10,6 +10,7 @@ import pytest
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.cli import main
@@ -116,3 +117,25 @@ def test_a_database_that_was_only_begun_holds_nothing(
         assert list(reading.rows()) == []
     assert main(["cache", "stats", "--cache", str(cache.directory)]) == 0
     assert "damaged" not in capsys.readouterr().out
+
+
+def test_answers_that_memory_is_too_short_to_write_are_paid_once(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, tried = Keeping.write, []
+
+    def short(self: Keeping, *given: object) -> str:
+        tried.append(given)
+        if len(tried) == 1:
+            raise MemoryError
+        return write(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Keeping, "write", short)
+    model = Counted()
+    asked, calls = calls_of(model, "1", "2")
+    executor = Executor(cache, "auto", "run")
+    with pytest.warns(UserWarning, match="2 answers of counted .*: memory is short"):
+        executor.execute(asked, calls)
+    executor.keep_rest()
+    Executor(AnswerCache(cache.directory), "auto", "next run").execute(asked, calls)
+    assert model.asked == 2

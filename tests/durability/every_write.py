@@ -117,8 +117,7 @@ class EveryWrite:
         lost = len((set(first) & self._questions) - kept)
         within = first.total() - before - len(set(first) & self._questions)
         said = max(map(int, _SAID.findall(output)), default=0)
-        # Where memory is short, what has just arrived may be lost with what is on its way.
-        if within > (2 * AT_ONCE if kind.memory else 0):
+        if within > 0:
             wrong.append(f"{within} calls are paid twice in the run itself")
         if lost > said + AT_ONCE:
             wrong.append(f"{lost} answers are lost, and {said} are said to be")

@@ -41,11 +41,11 @@ LLAMA_3_8B: dict[str, Any] = {
 def planned(users: int, k: int, template: str = "person") -> list[Prompt]:
     """The prompts of a first look: a question and three changes of it for each user, each twice."""
     from pytest_recsys_mt.datasets import load
-    from pytest_recsys_mt.design import Design
     from pytest_recsys_mt.engine.cases import Split
     from pytest_recsys_mt.llm.recommender import LLMRecommender
     from pytest_recsys_mt.relations import paraphrase_task, random_words, shuffle_candidates
-    from pytest_recsys_mt.seeds import generator
+    from pytest_recsys_mt.requests.design import Design
+    from pytest_recsys_mt.requests.seeds import generator
 
     split = Split(load("mini"), 0)
     cases = split.cases(Design(users=users, k=k))

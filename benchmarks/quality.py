@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.oracles import cluster_bootstrap
 from pytest_recsys_mt.recommenders import NAMES, resolve
 from pytest_recsys_mt.recommenders.scoring import Catalogue, ScoringRecommender
 from pytest_recsys_mt.recommenders.trained import Trained
+from pytest_recsys_mt.requests.design import Design
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

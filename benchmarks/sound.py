@@ -35,7 +35,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
 from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 
 _EXCLUDED = re.compile(r'Recommend nothing of the genre "([^"]+)"')
 

@@ -35,7 +35,6 @@ from pytest_recsys_mt.arena import (
     preferred,
 )
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.gate.monitor import monitor, records
 from pytest_recsys_mt.oracles import (
@@ -54,6 +53,7 @@ from pytest_recsys_mt.oracles import (
     same_score,
 )
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.requests.design import Design
 from tests.gate.nights import night, row, write
 
 USERS, ALPHA, LIMIT = 200, 0.05, 0.1

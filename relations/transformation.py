@@ -79,7 +79,7 @@ class Transformation:
         before: Makes from the follow-up another request, which is sent right before it. Its answer
             is discarded. Only for follow-ups that are sent alone.
         training: Changes the data that the recommender is fitted to, ``(dataset, rng) -> dataset``, once for all users.
-            Both sides are then answered by fits with other seeds, see `pytest_recsys_mt.design.Design.refits`. It
+            Both sides are then answered by fits with other seeds, see `pytest_recsys_mt.requests.design.Design.refits`. It
             raises `NotApplicable` for data that it cannot change.
         may_refuse: Whether a `fit` that raises keeps the promise too: the data are not valid.
         aspect: What a recommender must read for the promise to say anything; see `requests.Aspect`. It follows

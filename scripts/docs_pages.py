@@ -24,7 +24,6 @@ import pytest_recsys_mt
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.loading import formats
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.errors import NotApplicable
@@ -34,7 +33,8 @@ from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.report.relation_list import needs_of
 from pytest_recsys_mt.requests import Request, World
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.requests.seeds import generator
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"

@@ -22,7 +22,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
 
 LEAST_LIKED = 2

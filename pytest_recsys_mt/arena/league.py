@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.abilities import method_of
 from pytest_recsys_mt.answers import Answers, Context
 from pytest_recsys_mt.arena.absolute import rated
 from pytest_recsys_mt.arena.arena import Arena
@@ -24,6 +23,7 @@ from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.oracles.judging.ladder import counted, too_many_unread, without_verdict
+from pytest_recsys_mt.requests.abilities import method_of
 from pytest_recsys_mt.verdict import Verdict
 
 

@@ -18,7 +18,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, under
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict import Verdict, annotate
 
 UNREAD = "the judge's verdict cannot be read"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_recsys_mt import abilities
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation, refusing_titles
 from pytest_recsys_mt.calls.call import Call, Content, Part, key_of
 from pytest_recsys_mt.calls.contract import RECOMMEND
@@ -12,7 +11,7 @@ from pytest_recsys_mt.calls.sending import as_they_arrive, together_or_apart
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.requests import Recommendation, Recommender, Request
+from pytest_recsys_mt.requests import Recommendation, Recommender, Request, abilities
 
 
 class RecommenderSubject(Subject):

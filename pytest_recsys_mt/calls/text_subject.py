@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from pytest_recsys_mt import abilities
 from pytest_recsys_mt.calls.answer import LOST, Answer, completion_of, plain_completion
 from pytest_recsys_mt.calls.call import SCHEMA, Call, canonical, key_of
 from pytest_recsys_mt.calls.contract import COMPLETE
@@ -19,7 +18,14 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
 from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.requests import Completion, Message, Prompt, Recommendation, Request
+from pytest_recsys_mt.requests import (
+    Completion,
+    Message,
+    Prompt,
+    Recommendation,
+    Request,
+    abilities,
+)
 from pytest_recsys_mt.safety.sanitize import one_line
 
 

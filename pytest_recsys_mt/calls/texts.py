@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from pytest_recsys_mt.abilities import declares
 from pytest_recsys_mt.calls.answer import completion_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Executor
@@ -10,6 +9,7 @@ from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.errors import LimitReachedError, NotApplicable
 from pytest_recsys_mt.requests import Completion, Prompt
+from pytest_recsys_mt.requests.abilities import declares
 
 
 class Texts:

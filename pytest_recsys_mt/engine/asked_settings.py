@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from pytest_recsys_mt.datasets.loading import Repeats
-from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.options import (
     Option,
     choice,
@@ -25,6 +24,7 @@ from pytest_recsys_mt.engine.options import (
 from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.prompt_texts import OwnTexts
 from pytest_recsys_mt.prompt_texts import read as read_texts
+from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:

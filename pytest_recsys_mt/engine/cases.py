@@ -10,11 +10,11 @@ import numpy as np
 
 from pytest_recsys_mt.answers import Drawn
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Rating, Request, World
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.requests.seeds import generator
 
 LARGE = 10_000
 """From this many items on, candidates are drawn without a list of all items that a user has not seen."""

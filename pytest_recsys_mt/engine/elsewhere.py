@@ -14,9 +14,9 @@ from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests.design import Design
 
 # The recommender's own output must not mix with the answers, which use a copy of standard output.
 _PROGRAM = """

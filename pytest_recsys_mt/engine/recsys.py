@@ -11,7 +11,6 @@ from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.controls import declared_unread, ignored, unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
@@ -21,6 +20,7 @@ from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RelationE
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 
@@ -221,7 +221,7 @@ class Recsys:
         """The same recommender under another design: ``recsys.using(k=5, history=30)``.
 
         Args:
-            **changes: Fields of `pytest_recsys_mt.design.Design`.
+            **changes: Fields of `pytest_recsys_mt.requests.design.Design`.
 
         Raises:
             TypeError: For an unknown field.

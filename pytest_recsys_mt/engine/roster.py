@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.abilities import method_of, notes_of
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
@@ -19,7 +18,6 @@ from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
-from pytest_recsys_mt.design import PROMPT, Design
 from pytest_recsys_mt.engine.benches import Benches
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.refits import Change, Refits
@@ -30,9 +28,11 @@ from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.requests.abilities import method_of, notes_of
+from pytest_recsys_mt.requests.design import PROMPT, Design
+from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.redaction import redact, shown
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.seeds import generator
 from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:

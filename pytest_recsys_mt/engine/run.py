@@ -22,7 +22,6 @@ from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.drift import asked_again, differed
 from pytest_recsys_mt.engine.faulty import Faulty
@@ -37,6 +36,7 @@ from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.oracles.judging.power import least_change
 from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.requests.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import sanitize
 

@@ -15,7 +15,6 @@ from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.settings import Settings
@@ -29,7 +28,8 @@ from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
 
 NOWHERE = "no other process can make the recommender of a part of a run"

@@ -25,7 +25,7 @@ from pytest_recsys_mt.oracles.judging.steps import next_step
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 
 LATELY = 3600.0
 """Seconds within which two answers of what has the same fingerprint count as of one time; `drift` looks at that, too."""

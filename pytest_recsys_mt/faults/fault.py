@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pytest_recsys_mt.faults.cure import Cure
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 
 if TYPE_CHECKING:
     from numpy.random import Generator

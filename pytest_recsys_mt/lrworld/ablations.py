@@ -7,7 +7,7 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.histories import SEPARATOR
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
-from pytest_recsys_mt.seeds import generator
+from pytest_recsys_mt.requests.seeds import generator
 
 
 def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:

@@ -19,8 +19,8 @@ from pytest_recsys_mt.lrworld.knowledge import knowledge_questions
 from pytest_recsys_mt.lrworld.question import KINDS, LASTFM, MEASURES, Kind, Question, save
 from pytest_recsys_mt.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
+from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.files import cache_folder_for
-from pytest_recsys_mt.seeds import generator
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.lrworld.neural import Embeddings

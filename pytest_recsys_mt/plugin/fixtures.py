@@ -13,9 +13,9 @@ from pytest_recsys_mt.wording import typed
 if TYPE_CHECKING:
     from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
     from pytest_recsys_mt.calls.texts import Texts
-    from pytest_recsys_mt.design import Design
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.engine.settings import Settings
+    from pytest_recsys_mt.requests.design import Design
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +34,9 @@ def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
 @pytest.fixture
 def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     """The recommender under test: `recsys.run(*transformations)` gives the answers of all sampled users."""
-    from pytest_recsys_mt.abilities import fingerprint_of
     from pytest_recsys_mt.engine.recsys import Recsys
     from pytest_recsys_mt.plugin.items import design_of, recommender_of
+    from pytest_recsys_mt.requests.abilities import fingerprint_of
 
     run = run_of(request.config)
     running = running_test_of(request.node)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.metamorphic import MARK, changes_training
+from pytest_recsys_mt.requests.design import Design
 
 
 def design_of(item: pytest.Item, design: Design) -> Design:

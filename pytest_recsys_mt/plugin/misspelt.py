@@ -8,8 +8,8 @@ from dataclasses import fields
 
 import pytest
 
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.wording import typed
 
 NEAR = 0.85

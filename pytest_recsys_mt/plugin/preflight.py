@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.abilities import identity_of, method_of
 from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
 from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.plugin.items import parameters_of
+from pytest_recsys_mt.requests.abilities import identity_of, method_of
 from pytest_recsys_mt.safety.files import RUNS, is_replaced
 from pytest_recsys_mt.safety.redaction import shown
 from pytest_recsys_mt.wording import typed

@@ -1,7 +1,7 @@
 """The vocabulary: items, ratings, requests, and the answers to them.
 
-Everything here is frozen, light to import, and imports no other room of the package, so that
-relations, recommenders and users' own code can all share it.
+Everything that this module exports is frozen and light to import, so that relations, recommenders and users' own code can
+all share it.
 """
 
 from pytest_recsys_mt.requests.answer import (

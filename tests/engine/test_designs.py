@@ -13,7 +13,6 @@ import pytest
 from benchmarks.promises import settings_of
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split, in_turn
 from pytest_recsys_mt.engine.refits import Fit
 from pytest_recsys_mt.engine.run import Run
@@ -21,6 +20,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.requests.design import Design
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

@@ -19,7 +19,6 @@ from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Wrapped
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.runner import Runner
@@ -27,6 +26,7 @@ from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, Request
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.strategies import transformations
 from tests.plugin.conftest import record_of
 

@@ -13,7 +13,6 @@ import pytest
 from benchmarks.promises import settings_of
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError, RelationError
@@ -28,6 +27,7 @@ from pytest_recsys_mt.relations import (
     renumber_users,
 )
 from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests.design import Design
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

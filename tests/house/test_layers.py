@@ -16,13 +16,10 @@ FOLDERS = {"relations", "oracles", "suites"}
 # A room (a package, or a module at the root of ours) imports itself and the rooms it names, nothing else
 # of ours. ARCHITECTURE.md says why.
 ROOMS: dict[str, set[str]] = {
-    "abilities": {"errors", "requests", "safety"},
-    "design": set(),
     "prompt_texts": {"safety"},
     "errors": set(),
     "safety": {"errors"},
-    "requests": set(),
-    "seeds": set(),
+    "requests": {"errors", "safety"},
     "thresholds": {"safety"},
     "verdict": {"wording"},
     "wording": set(),
@@ -33,36 +30,36 @@ ROOMS: dict[str, set[str]] = {
     "__init__": {"errors", "metamorphic", "requests", "thresholds", "verdict"},
     "oracles": {"answers", "errors", "requests", "verdict", "wording"},
     "specs": {"errors", "safety"},
-    "faults": {"errors", "recommenders", "relations", "requests", "seeds"},
+    "faults": {"errors", "recommenders", "relations", "requests"},
     "strategies": {"datasets", "relations", "requests"},
     "gate": {"errors", "metamorphic", "oracles", "safety", "verdict", "wording"},
-    "llm": {"abilities", "datasets", "errors", "prompt_texts", "relations", "requests", "safety", "specs", "wording"},
-    "adapters": {"datasets", "design", "errors", "recommenders", "requests"},
+    "llm": {"datasets", "errors", "prompt_texts", "requests", "safety", "specs", "wording"},
+    "adapters": {"datasets", "errors", "recommenders", "requests"},
     "recommenders": {"datasets", "errors", "llm", "requests", "safety", "specs"},
-    "calls": {"abilities", "datasets", "errors", "llm", "recommenders", "requests", "safety", "wording"},
+    "calls": {"datasets", "errors", "llm", "recommenders", "requests", "safety", "wording"},
     "lrworld": {
-        "answers", "datasets", "errors", "llm", "prompt_texts", "recommenders", "requests", "safety", "seeds",
+        "answers", "datasets", "errors", "llm", "prompt_texts", "recommenders", "requests", "safety",
         "specs", "wording",
     },
     "arena": {
-        "abilities", "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "safety", "seeds",
+        "answers", "calls", "errors", "llm", "oracles", "prompt_texts", "requests", "safety",
         "verdict",
     },
     "engine": {
-        "abilities", "answers", "arena", "calls", "datasets", "design", "errors", "faults", "gate", "lrworld",
-        "metamorphic", "oracles", "prompt_texts", "recommenders", "relations", "requests", "safety", "seeds", "specs",
+        "answers", "arena", "calls", "datasets", "errors", "faults", "gate", "lrworld",
+        "metamorphic", "oracles", "prompt_texts", "recommenders", "relations", "requests", "safety", "specs",
         "verdict", "wording",
     },
     "report": {
-        "answers", "calls", "engine", "errors", "gate", "metamorphic", "oracles", "requests", "safety", "verdict",
+        "calls", "engine", "errors", "gate", "metamorphic", "oracles", "requests", "safety", "verdict",
         "wording",
     },
     "starter": {"datasets", "errors", "llm", "recommenders", "requests", "safety"},
     "adequacy": {"errors", "faults", "report", "safety"},
     "cli": {"adequacy", "calls", "errors", "gate", "lrworld", "prompt_texts", "report", "safety", "starter"},
     "plugin": {
-        "abilities", "arena", "calls", "datasets", "design", "engine", "errors", "gate", "llm", "metamorphic",
-        "prompt_texts", "recommenders", "report", "safety", "wording",
+        "arena", "calls", "datasets", "engine", "errors", "gate", "llm", "metamorphic",
+        "prompt_texts", "recommenders", "report", "requests", "safety", "wording",
     },
 }  # fmt: skip
 
@@ -82,7 +79,7 @@ INNER: dict[str, set[str]] = {
         "oracles.similarities", "oracles.statistics",
     },
 }  # fmt: skip
-AT_THE_ROOT = 13
+AT_THE_ROOT = 8
 """Modules that the root of the package has at the most."""
 PUBLIC = {"", "relations", "oracles", "arena", "lrworld"}
 

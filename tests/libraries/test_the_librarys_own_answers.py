@@ -14,9 +14,9 @@ import pytest
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.recommenders.registry import resolve
+from pytest_recsys_mt.requests.design import Design
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "libraries"
 

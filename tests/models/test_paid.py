@@ -17,11 +17,11 @@ from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.design import PROMPT
 from pytest_recsys_mt.llm.api import chat_api, pacing, retries
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.report.record import Record
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
+from pytest_recsys_mt.requests.design import PROMPT
 from tests.models.faults import FaultServer, Reply, completion
 from tests.models.test_openai_runs import run
 

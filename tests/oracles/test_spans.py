@@ -15,7 +15,6 @@ from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
@@ -24,6 +23,7 @@ from pytest_recsys_mt.oracles import Score, at_least, at_most, decreases, increa
 from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
 from pytest_recsys_mt.relations import add_spaces
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict import Verdict
 
 HEAVY, LIGHT, LONG, SHORT = 6, 400, 80, 4

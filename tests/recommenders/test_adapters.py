@@ -12,10 +12,10 @@ from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Reques
 from pytest_recsys_mt.adapters import Adapter, StoredUsers
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.relations import scale_ratings
+from pytest_recsys_mt.requests.design import Design
 
 MINI = load("mini")
 SPLIT = Split(MINI, seed=0)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.report.html.cards import cards_of
 from pytest_recsys_mt.report.html.titles import (
     CONDITIONS,
@@ -15,6 +14,7 @@ from pytest_recsys_mt.report.html.titles import (
     part_of,
     title_of,
 )
+from pytest_recsys_mt.requests.design import Design
 from tests.report.records import document, holds, row, task
 
 SUITE = "suites/multidimensional/test_novelty.py::"

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.gate.policy import load
+from pytest_recsys_mt.requests.design import Design
 from tests.models.faults import FaultServer, Reply, completion
 from tests.plugin.conftest import record_of
 

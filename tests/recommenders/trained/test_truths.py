@@ -14,7 +14,6 @@ from numpy.random import Generator
 
 from benchmarks.promises import settings_of
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.design import Design
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
@@ -29,6 +28,7 @@ from pytest_recsys_mt.relations import (
     shuffle_candidates,
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict import Verdict
 from tests.extras import need
 

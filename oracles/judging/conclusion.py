@@ -214,17 +214,21 @@ def _what_is_missing(
     if without_unknown.statuses[0] != family.statuses[0]:
         return "", {}
     limit, above = nearest_limit(mean, claim)
-    room = abs(claim.margin) if effects.room is None else effects.room
     capped = effects.up_to(claim.cap)
+    level = context.alpha
+    of_claim = capped
+    if (mean.estimate > limit) is above:
+        # A violation is shown of effects without the cap, and against the correction for groups.
+        level *= weights(len(seen.members))[0]
+        of_claim = effects
+    reason = outlook(of_claim, limit, above, level, context.users)
+
+    room = abs(claim.margin) if effects.room is None else effects.room
     needed = users_needed(capped, limit, above, context.alpha, room)
     # Of a mean over users alone, all of them are enough: it is known then.
     is_over_users = context.deterministic and seen.tally.drawn <= {"users"}
-    details = _needed(needed, context, context.users if is_over_users else 0)
-    if (mean.estimate > limit) is above:
-        # A violation is shown of effects without the cap, and against the correction for groups.
-        level = context.alpha * weights(len(seen.members))[0]
-        return outlook(effects, limit, above, level, context.users), details
-    return outlook(capped, limit, above, context.alpha, context.users), details
+    enough = context.users if is_over_users else 0
+    return reason, _needed(needed, context, enough)
 
 
 def _needed(users: int | None, context: Context, enough: int = 0) -> dict[str, int]:

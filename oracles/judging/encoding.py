@@ -48,19 +48,28 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     As many places are due as the request asks for, but at most its number of candidates, and on both sides the smaller
     number. Repeats are removed. Items that no request offered, including invented ones, count like any other.
 
-    With `shared_only`, items that only the answer's own request offered are left out, and the gap is closed. As many
-    fewer places are due, for all answers of the user.
+    Args:
+        pairs: The answers of both sides.
+        context: The facts of the run.
+        shared_only: Whether items that only the answer's own request offered are left out, and the gap is closed. As
+            many fewer places are due, for all answers of the user.
+
+    Raises:
+        OracleError: If users of one side have different numbers of answers.
     """
     source_offers = [_offer(asked, context) for asked in pairs.source]
     followup_offers = [_offer(asked, context) for asked in pairs.followup]
     both_offers = zip(source_offers, followup_offers, strict=True)
     depths = [min(before.due, after.due) for before, after in both_offers]
+    # One dictionary for both sides, so that an item has one number.
     numbers: dict[str, int] = {}
+    others_of_source = followup_offers if shared_only else None
+    others_of_followup = source_offers if shared_only else None
     source, source_offered = _encode_side(
-        pairs.source, source_offers, followup_offers if shared_only else None, depths, numbers
+        pairs.source, source_offers, others_of_source, depths, numbers
     )
     followup, followup_offered = _encode_side(
-        pairs.followup, followup_offers, source_offers if shared_only else None, depths, numbers
+        pairs.followup, followup_offers, others_of_followup, depths, numbers
     )
     both = zip(pairs.source, pairs.followup, strict=True)
     rows = np.flatnonzero([is_answered(before, after) for before, after in both])
@@ -74,8 +83,9 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     followup = np.where(is_due, followup, PAD)
 
     places = int((source > PAD).sum() + (followup > PAD).sum())
-    offered_places = (source_offered[rows] & is_due).sum() + (followup_offered[rows] & is_due).sum()
-    holes = 1 - int(offered_places) / places if places else 0.0
+    offered_places = int((source_offered[rows] & is_due).sum())
+    offered_places += int((followup_offered[rows] & is_due).sum())
+    holes = 1 - offered_places / places if places else 0.0
     return Encoded(rows, source, followup, holes)
 
 

@@ -107,6 +107,22 @@ class _Comparison:
         pairs = self.source.pair(self.followup, users)
         return _Step(users, pairs, self.seen(pairs, self.source.context))
 
+    def confirmed(self, verdict: Verdict, last: _Step) -> Verdict:
+        """The verdict, withdrawn if further answers do not show its claim; if they do, with what its failures share."""
+        context = self.source.context
+        pairs = last.pairs
+        asked_again = partial(self.asked_again, verdict, last)
+        if context.made_up:
+            asked_again()  # so that these calls are planned too
+        if pairs.refits:
+            other_fits = partial(self.source.pair_anew, self.followup, last.users)
+            return over_fits(verdict, self.claim, pairs, other_fits, self.seen, context)
+        standing = confirmed(verdict, pairs.apart, context.deterministic, asked_again)
+        if standing is not verdict or verdict.status != "violated":
+            return standing
+        details = with_shared(verdict.details, self.claim, last.seen.effects, pairs, context)
+        return dataclasses.replace(verdict, details=details)
+
     def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
         """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.
 
@@ -161,18 +177,7 @@ def compare(source: Answers, followup: Answers, claim: Claim, measure: OfPairs) 
     last = steps[-1]
     if claim.promise == "at most" and not claim.changes:
         verdict = with_changes(verdict, last.seen.effects, last.pairs, context)
-    asked_again = partial(comparison.asked_again, verdict, last)
-    if context.made_up:
-        asked_again()  # so that these calls are planned too
-    if last.pairs.refits:
-        other_fits = partial(source.pair_anew, followup, last.users)
-        verdict = over_fits(verdict, claim, last.pairs, other_fits, comparison.seen, context)
-    else:
-        first = verdict
-        verdict = confirmed(first, last.pairs.apart, context.deterministic, asked_again)
-        if verdict is first and verdict.status == "violated":
-            details = with_shared(verdict.details, claim, last.seen.effects, last.pairs, context)
-            verdict = dataclasses.replace(verdict, details=details)
+    verdict = comparison.confirmed(verdict, last)
     verdict = dataclasses.replace(verdict, against=source.label if followup.label else "")
     return with_vacuity(verdict, source, followup)
 

@@ -215,10 +215,13 @@ def _without_quotations(reasons: Mapping[str, int]) -> Counter[str]:
     """The reasons with their numbers, those that differ only in what they quote as one."""
     alike: dict[str, list[str]] = {}
     for reason in sorted(reasons):
-        alike.setdefault(_QUOTED.sub("", reason), []).append(reason)
+        without_quotation = _QUOTED.sub("", reason)
+        alike.setdefault(without_quotation, []).append(reason)
     users_by_reason = Counter[str]()
     for group in alike.values():
-        shown = group[0] if len(group) == 1 else f"{group[0]} and the like"
+        shown = group[0]
+        if len(group) > 1:
+            shown = f"{shown} and the like"
         users_by_reason[shown] = sum(reasons[reason] for reason in group)
     return users_by_reason
 

@@ -118,11 +118,18 @@ def _items(numbers: Mapping[str, int], asked: Sequence[Asked], context: Context)
     """The items of these numbers, in their order."""
     known = context.items
     if not all(item in known for item in numbers):
-        candidates = {}
-        for each in asked:
-            candidates.update({item.id: item for item in each.request.candidates or ()})
-        known = {**candidates, **known}
+        # A request may bring candidates that the catalogue lacks.
+        known = {**_candidates(asked), **known}
     return [known.get(item) or Item(item) for item in numbers]
+
+
+def _candidates(asked: Sequence[Asked]) -> dict[str, Item]:
+    """The candidates of all requests, by their ids."""
+    candidates: dict[str, Item] = {}
+    for each in asked:
+        for item in each.request.candidates or ():
+            candidates[item.id] = item
+    return candidates
 
 
 def _looks_at_side(
@@ -171,10 +178,8 @@ def _places_in_offers(
     given = [offer for offer in offers if offer is not None]
     if len(given) < len(offers):
         return []
-    places = [
-        given[user].get(ids[item])
-        for user, item in zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
-    ]
+    owners_and_items = zip(entries.owner.tolist(), entries.item.tolist(), strict=True)
+    places = [given[owner].get(ids[item]) for owner, item in owners_and_items]
     sizes = np.array([len(offer) for offer in given])[entries.owner]
     return places_among(places, sizes.tolist(), among)
 

@@ -21,14 +21,23 @@ def _without_one_sided_items(source: Asked, followup: Asked) -> tuple[Asked, Ask
     """Both sides of a user, without these items and with the same, smaller depth; unchanged if there are candidates."""
     # An item that both sides know is a fault of the answer that names it, so it stays.
     one_sided = source.request.known ^ followup.request.known
-    if not one_sided:
+    if not one_sided or _has_candidates(source) or _has_candidates(followup):
         return source, followup
-    if source.request.candidates is not None or followup.request.candidates is not None:
-        return source, followup
+    depth = min(source.request.k, followup.request.k)
+    # The answers that lose the most items have the fewest left, and all are compared to that depth.
     answers = (*source.answers, *followup.answers)
-    most_removed = max(sum(item in one_sided for item in answer.items) for answer in answers)
-    depth = max(1, min(source.request.k, followup.request.k) - most_removed)
+    depth -= max(_count(one_sided, answer) for answer in answers)
+    depth = max(1, depth)
     return _without(source, one_sided, depth), _without(followup, one_sided, depth)
+
+
+def _has_candidates(asked: Asked) -> bool:
+    return asked.request.candidates is not None
+
+
+def _count(items: frozenset[str], answer: Recommendation) -> int:
+    """How many places of an answer have one of these items."""
+    return sum(item in items for item in answer.items)
 
 
 def _without(asked: Asked, items: frozenset[str], depth: int) -> Asked:

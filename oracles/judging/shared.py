@@ -217,23 +217,43 @@ def _best_table(tables: Sequence[Table], adjusted: Sequence[float]) -> int | Non
 def _second_of_users(
     first: Trait, traits: Sequence[Trait], marked: Mask, looks: int, kinds: tuple[str, str]
 ) -> list[Found]:
-    """A second trait, which tells the users with the first apart, or those without it."""
-    found = []
-    for inside, among in (
-        (first.mask, f"among users {first.words}"),
-        (~first.mask, "among the others"),
-    ):
-        marked_inside = marked[inside]
-        if marked_inside.all() or not marked_inside.any():
-            continue
-        tables = [Table.of(trait.mask[inside], marked_inside) for trait in traits]
-        adjusted = [min(1.0, 2 * looks * table.p_value) for table in tables]
-        best = _best_table(tables, adjusted)
-        if best is not None:
-            words = traits[best].words
-            sentence = f"{among}, {tables[best].sentence(words, *kinds)}"
-            found.append(Found(words, adjusted[best], sentence))
+    """A second trait, which tells the users with the first apart, or those without it; at most one."""
+    with_first = _best_among(first.mask, f"among users {first.words}", traits, marked, looks, kinds)
+    without_first = _best_among(~first.mask, "among the others", traits, marked, looks, kinds)
+    found = [each for each in (with_first, without_first) if each is not None]
     return sorted(found, key=lambda each: each.p_value)[:1]
+
+
+def _best_among(
+    inside: Mask,
+    among: str,
+    traits: Sequence[Trait],
+    marked: Mask,
+    looks: int,
+    kinds: tuple[str, str],
+) -> Found | None:
+    """The trait that tells some of the users apart.
+
+    Args:
+        inside: Which users these are, ``(n,)``.
+        among: The same in words.
+        traits: The traits of all users.
+        marked: The users whose lists break the promise, ``(n,)``.
+        looks: How many traits of users and items are looked at.
+        kinds: What the lists of the marked users are, and those of the others.
+    """
+    marked_inside = marked[inside]
+    if marked_inside.all() or not marked_inside.any():
+        return None
+    tables = [Table.of(trait.mask[inside], marked_inside) for trait in traits]
+    # Bonferroni's correction, over twice the traits that were looked at.
+    adjusted = [min(1.0, 2 * looks * table.p_value) for table in tables]
+    best = _best_table(tables, adjusted)
+    if best is None:
+        return None
+    words = traits[best].words
+    sentence = f"{among}, {tables[best].sentence(words, *kinds)}"
+    return Found(words, adjusted[best], sentence)
 
 
 def _share(look: Look) -> float:

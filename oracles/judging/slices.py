@@ -81,14 +81,17 @@ def _large_groups(name: str, values: Sequence[str], users: Sequence[Asked]) -> l
     if len(users_by_value) < 2:
         return []
     small = [value for value, own in users_by_value.items() if len(own) < LEAST]
-    others = set[str]().union(*(users_by_value.pop(value) for value in small))
+    others: set[str] = set()
+    for value in small:
+        others |= users_by_value.pop(value)
     if others:
         users_by_value[OTHERS] |= others
-    return [
-        Group(name, value, frozenset(own))
-        for value, own in sorted(users_by_value.items())
-        if len(own) >= LEAST
-    ]
+    groups = []
+    for value, own in sorted(users_by_value.items()):
+        # All small groups together may still be too small.
+        if len(own) >= LEAST:
+            groups.append(Group(name, value, frozenset(own)))
+    return groups
 
 
 def sliced(oracle: str, slices: Slices | None, measure: object) -> Slices | None:

@@ -81,13 +81,17 @@ def distinct(traits: Sequence[Trait]) -> list[Trait]:
 
 def id_traits(ids: Sequence[str], verb: str) -> Iterator[Trait]:
     """Traits by the last number in an id; `verb` comes before "an id": ``with`` or ``have``."""
-    matches = [_LAST_NUMBER.search(each) for each in ids]
-    numbers = [None if match is None else int(match[1]) for match in matches]
-    is_odd = mask_of(number is not None and number % 2 == 1 for number in numbers)
-    is_even = mask_of(number is not None and number % 2 == 0 for number in numbers)
-    yield Trait(f"{verb} an odd id", is_odd)
-    yield Trait(f"{verb} an even id", is_even)
-    yield from split_traits(numbers, f"{verb} an id {{}} {{}}", COMPARED, thresholds=_DIGIT_LIMITS)
+    numbers = [_last_number(each) for each in ids]
+    parities = [None if number is None else number % 2 for number in numbers]
+    yield Trait(f"{verb} an odd id", mask_of(parity == 1 for parity in parities))
+    yield Trait(f"{verb} an even id", mask_of(parity == 0 for parity in parities))
+    template = f"{verb} an id {{}} {{}}"
+    yield from split_traits(numbers, template, COMPARED, thresholds=_DIGIT_LIMITS)
+
+
+def _last_number(text: str) -> int | None:
+    match = _LAST_NUMBER.search(text)
+    return None if match is None else int(match[1])
 
 
 def split_traits(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,16 @@ LONG_TITLE = 30
 """Characters of a title beyond which it is a long one."""
 
 _DIGIT = re.compile(r"\d")
+
+_OF_A_TITLE: Mapping[str, Callable[[str], bool]] = {
+    "have other than ASCII characters in the title": lambda title: not title.isascii(),
+    "have a digit in the title": lambda title: _DIGIT.search(title) is not None,
+    "have a comma in the title": lambda title: "," in title,
+    "have a colon in the title": lambda title: ":" in title,
+    "have a bracket in the title": lambda title: "(" in title or "[" in title,
+    f"have more than {LONG_TITLE} characters in the title": lambda title: len(title) > LONG_TITLE,
+}
+"""The traits by a title: their words, and whether a title has them."""
 
 
 def item_traits(items: Sequence[Item], context: Context) -> list[Trait]:
@@ -85,16 +95,8 @@ def places_in_list(places: NDArray[np.intp], sizes: NDArray[np.intp]) -> list[Tr
 
 
 def _of_titles(titles: Sequence[str]) -> Iterator[Trait]:
-    is_foreign = mask_of(not title.isascii() for title in titles)
-    yield Trait("have other than ASCII characters in the title", is_foreign)
-    has_digit = mask_of(_DIGIT.search(title) is not None for title in titles)
-    yield Trait("have a digit in the title", has_digit)
-    yield Trait("have a comma in the title", mask_of("," in title for title in titles))
-    yield Trait("have a colon in the title", mask_of(":" in title for title in titles))
-    has_bracket = mask_of("(" in title or "[" in title for title in titles)
-    yield Trait("have a bracket in the title", has_bracket)
-    is_long = mask_of(len(title) > LONG_TITLE for title in titles)
-    yield Trait(f"have more than {LONG_TITLE} characters in the title", is_long)
+    for words, is_true in _OF_A_TITLE.items():
+        yield Trait(words, mask_of(is_true(title) for title in titles))
 
 
 def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait]:

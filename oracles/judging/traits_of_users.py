@@ -71,21 +71,24 @@ def _of_ratings(requests: Sequence[Request]) -> Iterator[Trait]:
     values_by_user = [[float(rating.value) for rating in each.history] for each in requests]
     scales = [request.scale for request in requests]
 
-    are_whole = mask_of(all(value.is_integer() for value in own) for own in values_by_user)
+    are_whole = mask_of(_are_whole(own) for own in values_by_user)
     yield Trait("whose ratings are all whole numbers", are_whole)
     yield Trait("with ratings that are no whole numbers", ~are_whole)
 
     are_equal = mask_of(len(set(own)) == 1 for own in values_by_user)
     yield Trait("whose ratings are all equal", are_equal)
 
-    has_lowest = mask_of(
-        scale.low in own for scale, own in zip(scales, values_by_user, strict=True)
-    )
+    values_and_scales = zip(values_by_user, scales, strict=True)
+    has_lowest = mask_of(scale.low in own for own, scale in values_and_scales)
     yield Trait("with a rating at the low end of the scale", has_lowest)
     yield Trait("without a rating at the low end of the scale", ~has_lowest)
 
     means = [math.fsum(own) / len(own) if own else None for own in values_by_user]
     yield from split_traits(means, "whose mean rating is {} {}", COMPARED, thresholds=())
+
+
+def _are_whole(values: Sequence[float]) -> bool:
+    return all(value.is_integer() for value in values)
 
 
 def _of_times(requests: Sequence[Request]) -> Iterator[Trait]:

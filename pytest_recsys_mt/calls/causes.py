@@ -33,11 +33,18 @@ PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 class Cause(NamedTuple):
-    """Who asks for a call. Of several causes the smallest counts: that of the first test."""
+    """Who asks for a call. Of several causes the smallest counts: that of the first test.
 
-    place: float  # the place of the test among the tests of the run; infinity after the last test
-    purpose: int  # the place of the purpose in `PURPOSES`
-    suite: str  # the suite of the test; empty after the last test
+    Attributes:
+        place: The place of the test among the tests of the run; infinity after the last test.
+        purpose: The place of the purpose in `PURPOSES`.
+        suite: The suite of the test; empty after the last test.
+        model: The name of the recommender.
+    """
+
+    place: float
+    purpose: int
+    suite: str
     model: str
 
 
@@ -68,17 +75,19 @@ class Causes:
     def add(self, model: str, keys: Iterable[str], purpose: Purpose) -> None:
         """Note that the current test uses calls to `model`."""
         place, suite = self._test
-        place += LAST if purpose == CONTROL else 0
+        if purpose == CONTROL:
+            place += LAST
         cause = Cause(place, PURPOSES.index(purpose), suite, model)
         for key in keys:
             known = self._known.get(key)
             if known is None or cause < known:
-                self._known[key] = self._news[key] = cause
+                self._known[key] = cause
+                self._news[key] = cause
 
     def drain(self) -> list[Caused]:
         """The causes that are new since the last drain, or smaller than before."""
-        keys: dict[Cause, list[str]] = {}
+        keys_by_cause: dict[Cause, list[str]] = {}
         for key, cause in self._news.items():
-            keys.setdefault(cause, []).append(key)
+            keys_by_cause.setdefault(cause, []).append(key)
         self._news = {}
-        return [(list(cause), theirs) for cause, theirs in keys.items()]
+        return [(list(cause), keys) for cause, keys in keys_by_cause.items()]

@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pytest_recsys_mt.errors import RecommenderError
@@ -21,12 +22,19 @@ def shown(found: object) -> str:
 
 @dataclass(frozen=True)
 class Contract:
-    """The return value that a method owes for its input."""
+    """The return value that a method owes for its input.
+
+    Attributes:
+        call: The method as it is called, for messages.
+        kind: The type of each answer.
+        one: The input that each answer is for, in a word.
+        wrap: How to fix a wrong return value, by its type.
+    """
 
     call: str
     kind: type
-    one: str  # the input that each answer is for
-    wrap: Mapping[type, str]  # how to fix a wrong return value, by its type
+    one: str
+    wrap: Mapping[type, str]
 
     def __str__(self) -> str:
         return (
@@ -34,13 +42,20 @@ class Contract:
         )
 
     def held(self, found: Any, asked: int) -> Sequence[Any]:
-        """The return value of the method, if it has as many answers as inputs."""
-        if isinstance(found, str | bytes | Mapping) or not hasattr(type(found), "__getitem__"):
+        """The return value of the method, if it has as many answers as inputs.
+
+        Raises:
+            RecommenderError: If it is no sequence, or has another number of answers.
+        """
+        is_sequence = hasattr(type(found), "__getitem__")
+        if isinstance(found, str | bytes | Mapping) or not is_sequence:
             raise RecommenderError(
                 f"{self.call} returned {shown(found)}; {self}{self._step(found)}"
             )
         if len(found) != asked:
-            step = next(map(self._step, found), "")
+            step = ""
+            for first in islice(found, 1):
+                step = self._step(first)
             raise RecommenderError(
                 f"{self.call} returned {len(found)} answers to {asked} {self.one}s, {shown(found)}; "
                 f"{self}{step}"
@@ -52,13 +67,15 @@ class Contract:
         return f"{self.call} returned {shown(answer)} as an answer; {self}{self._step(answer)}"
 
     def _step(self, found: object) -> str:
+        """What to do about a wrong return value, behind a colon; empty where there is no advice."""
         if isinstance(found, self.kind):
             return ""
         if hasattr(found, "__next__"):
             return ": make a list of the generator, list(...)"
-        steps = (step for kind, step in self.wrap.items() if isinstance(found, kind))
-        step = next(steps, "")
-        return step and f": {step}"
+        for kind, step in self.wrap.items():
+            if isinstance(found, kind):
+                return f": {step}"
+        return ""
 
 
 IDS = "wrap the ids of each answer, Recommendation(tuple(ids))"

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from queue import SimpleQueue
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 import pytest
@@ -40,14 +40,17 @@ class Patience:
 
     Python cannot end a thread. So a call that hangs is abandoned in its own thread. The thread ends at the next line of
     Python that it reaches, or with the process. A call that holds the interpreter's lock, as compiled code can, cannot
-    be abandoned. Without a limit of `seconds`, each call is made in its caller's thread.
+    be abandoned. Without a limit, each call is made in its caller's thread.
+
+    Args:
+        seconds: The limit of each call; None for no limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
-        self._thread: _Calls | None = None
-        self._hangs = 0
-        self._where: TracebackType | None = None
+        self._thread: _CallThread | None = None
+        self._hangs = 0  # calls without an answer, in a row
+        self._last_hang: TracebackType | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `function` returns; a `NoAnswerError` if it takes too long, or earlier calls did."""
@@ -66,34 +69,37 @@ class Patience:
         late = f"gave no answer within {self._seconds:g} s (recsys_timeout)"
         if self._hangs >= HANGS:
             text = f"{late} {HANGS} times in a row; no further calls are sent"
-            raise NoAnswerError(text).with_traceback(self._where)
-        self._thread = self._thread or _Calls()
+            raise NoAnswerError(text).with_traceback(self._last_hang)
+        if self._thread is None:
+            self._thread = _CallThread()
         answer = self._thread.begin(lambda: function(*args, **kwargs))
         if wait([answer], self._seconds).done:
             self._hangs = 0
             return answer.result()
         self._hangs += 1
-        self._where = self._thread.leave()
+        self._last_hang = self._thread.abandon()
         self._thread = None
-        raise NoAnswerError(late).with_traceback(self._where)
+        raise NoAnswerError(late).with_traceback(self._last_hang)
 
 
-class _Left(BaseException):
+class _AbandonedError(BaseException):
     """Ends an abandoned call."""
 
 
-class _Calls:
+class _CallThread:
     """A thread that makes one call after another, so that thread-local data stay in one thread."""
 
     def __init__(self) -> None:
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(
-            target=_make, args=(self._waiting,), name="recsys-mt", daemon=True
+            target=_make_calls, args=(self._waiting,), name="recsys-mt", daemon=True
         )
         self._thread.start()
+        # None ends the thread, which must not keep this object alive.
         weakref.finalize(self, self._waiting.put, None)
 
     def begin(self, call: Callable[[], T]) -> Future[T]:
+        """Make a call in the thread, after those before it."""
         answer: Future[T] = Future()
 
         def make() -> None:
@@ -105,25 +111,34 @@ class _Calls:
         self._waiting.put(make)
         return answer
 
-    def leave(self) -> TracebackType | None:
-        """Abandon the thread, and return where it is."""
-        ident = self._thread.ident or 0
-        frame, where = sys._current_frames().get(ident), None
-        while frame is not None:
-            where = TracebackType(where, frame, frame.f_lasti, frame.f_lineno or 0)
-            frame = frame.f_back
-        raise_in: Any = ctypes.pythonapi.PyThreadState_SetAsyncExc
-        raise_in(ctypes.c_ulong(ident), ctypes.py_object(_Left))
+    def abandon(self) -> TracebackType | None:
+        """Raise `_AbandonedError` in the thread, and return where it is."""
+        thread_id = self._thread.ident or 0
+        where = _traceback_of(sys._current_frames().get(thread_id))
+        raise_in_thread: Any = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        raise_in_thread(ctypes.c_ulong(thread_id), ctypes.py_object(_AbandonedError))
         return where
 
 
-def _make(calls: SimpleQueue[Callable[[], None] | None]) -> None:
-    with contextlib.suppress(_Left):
-        while (call := calls.get()) is not None:
+def _traceback_of(frame: FrameType | None) -> TracebackType | None:
+    """A traceback that ends at `frame`, as if an exception had been raised there."""
+    where: TracebackType | None = None
+    while frame is not None:
+        where = TracebackType(where, frame, frame.f_lasti, frame.f_lineno or 0)
+        frame = frame.f_back
+    return where
+
+
+def _make_calls(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    with contextlib.suppress(_AbandonedError):
+        while True:
+            call = calls.get()
+            if call is None:
+                return
             call()
 
 
-class _Kept:
+class _Unclosable:
     """A stream of the process that cannot be closed: pytest reads from it what was captured."""
 
     def __init__(self, stream: Any, name: str) -> None:
@@ -150,18 +165,18 @@ def unharmed() -> Iterator[None]:
         yield
         return
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr")}
-    files = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (0, 0)
-    deepest = sys.getrecursionlimit()
+    file_limits = resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (0, 0)
+    recursion_limit = sys.getrecursionlimit()
     for name, stream in streams.items():
-        if stream is not None:  # `print` says nothing to None
-            setattr(sys, name, _Kept(stream, f"sys.{name}"))
+        if stream is not None:  # `print` writes nothing where the stream is None
+            setattr(sys, name, _Unclosable(stream, f"sys.{name}"))
     try:
         yield
     finally:
         for name, stream in streams.items():
             setattr(sys, name, stream)
-        sys.setrecursionlimit(deepest)
-        if resource and resource.getrlimit(resource.RLIMIT_NOFILE) != files:
-            # Who lowered the hard limit, too, may not raise it again.
+        sys.setrecursionlimit(recursion_limit)
+        if resource and resource.getrlimit(resource.RLIMIT_NOFILE) != file_limits:
+            # A process that lowered the hard limit, too, may not raise it again.
             with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(resource.RLIMIT_NOFILE, files)
+                resource.setrlimit(resource.RLIMIT_NOFILE, file_limits)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
-from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.requests import Entry, Recommendation
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import sanitize
 
@@ -22,7 +22,7 @@ class Readings:
     """The readings of one process, by recommender and by the key of the call."""
 
     def __init__(self) -> None:
-        self._found: dict[str, dict[str, Reading]] = {}
+        self._readings: dict[str, dict[str, Reading]] = {}  # by recommender, and by key
 
     def note(
         self,
@@ -37,22 +37,28 @@ class Readings:
 
         `takes_json` is that of the recommender's `Subject`.
         """
-        if answer.text is not None and answer.error is None:
-            kinds = (
-                "candidate" if entry.kind == "history" and entry.item in hidden else entry.kind
-                for entry in answer.entries
-            )
-            found: Reading = {"entries": dict(Counter(kinds))}
-            if answer.ambiguous:
-                found["ambiguous"] = True
-            if answer.unread and takes_json:
-                found["takes_json"] = True
-            if answer.unread:
-                texts = {"text": answer.text[:LONGEST], "how": answer.how}
-                found |= {part: sanitize(redact(text)) for part, text in texts.items()}
-            self._found.setdefault(name, {})[key] = found
+        if answer.text is None or answer.error is not None:
+            return
+        kinds = Counter(_kind(entry, hidden) for entry in answer.entries)
+        reading: Reading = {"entries": dict(kinds)}
+        if answer.ambiguous:
+            reading["ambiguous"] = True
+        if answer.unread:
+            if takes_json:
+                reading["takes_json"] = True
+            reading["text"] = sanitize(redact(answer.text[:LONGEST]))
+            reading["how"] = sanitize(redact(answer.how))
+        self._readings.setdefault(name, {})[key] = reading
 
     def drain(self) -> dict[str, dict[str, Reading]]:
         """The readings since the last drain."""
-        found, self._found = self._found, {}
-        return found
+        drained = self._readings
+        self._readings = {}
+        return drained
+
+
+def _kind(entry: Entry, hidden: Collection[str]) -> str:
+    """The kind of an entry, as the model could know it."""
+    if entry.kind == "history" and entry.item in hidden:
+        return "candidate"
+    return entry.kind

@@ -12,10 +12,20 @@ from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommendation, Request
 
 DECLARED = (
-    "deterministic", "seeded", "reads_text", "ignores", "promises", "reads_latest", "durable", "live", "waits", "streams", "fingerprint",
+    "deterministic",
+    "seeded",
+    "reads_text",
+    "ignores",
+    "promises",
+    "reads_latest",
+    "durable",
+    "live",
+    "waits",
+    "streams",
+    "fingerprint",
     "takes_json",
-)  # fmt: skip
-"""What a subject says of itself, and another one around it with it."""
+)
+"""Attributes that a `Wrapped` takes over from the subject inside it."""
 
 Wavers = Literal["", "seen", "told"]
 """Whether answers to one request differed, and whether a verdict is about this difference."""
@@ -134,13 +144,14 @@ class Subject:
         if "not_applicable" in answer:
             raise NotApplicable(answer["not_applicable"])
         seen = frozenset(request.seen)
+        entries: list[Entry] = []
+        for text, kind, item in answer.get("entries", ()):
+            # The recommender may have classified its entries only by what the request shows.
+            is_seen = kind == "candidate" and item in seen
+            entries.append(Entry(text, "history" if is_seen else kind, item))
         return Recommendation(
             items=tuple(answer.get("items", ())),
-            entries=tuple(
-                # The recommender may have classified its entries only by what the request shows.
-                Entry(text, "history" if kind == "candidate" and item in seen else kind, item)
-                for text, kind, item in answer.get("entries", ())
-            ),
+            entries=tuple(entries),
             text=answer.get("text"),
             usage=usage_of(answer),
             how=str(answer.get("how", "")),

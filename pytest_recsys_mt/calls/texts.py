@@ -13,7 +13,16 @@ from pytest_recsys_mt.requests.abilities import declares
 
 
 class Texts:
-    """Sends prompts to a text model through the cache, the limits and the counts of the run."""
+    """Sends prompts to a text model through the cache, the limits and the counts of the run.
+
+    Args:
+        subject: The model.
+        executor: Sends the calls.
+        purpose: Why the prompts are sent, for the bill.
+
+    Raises:
+        NotApplicable: If the subject reads no text.
+    """
 
     def __init__(self, subject: Subject, executor: Executor, purpose: Purpose = "question") -> None:
         if not isinstance(subject, TextSubject):
@@ -64,17 +73,21 @@ class Texts:
             NotApplicable: If a message has images and the model does not see them.
             LimitReachedError: If a prompt was not sent because a limit of the run is reached.
         """
-        if not self.reads_images and any(m.images for prompt in prompts for m in prompt.messages):
+        if not self.reads_images and any(map(_has_images, prompts)):
             raise NotApplicable(f"needs a model that reads images, and {self.name} reads none")
         calls = [
             replace(self._subject.prompt_call(prompt, replicate), purpose=self._purpose)
             for prompt in prompts
         ]
         answers = self._executor.execute(self._subject, calls)
-        unasked = next((answer["unasked"] for answer in answers if "unasked" in answer), None)
-        if unasked is not None:
-            raise LimitReachedError(unasked)
+        for answer in answers:
+            if "unasked" in answer:
+                raise LimitReachedError(answer["unasked"])
         return [completion_of(answer) for answer in answers]
 
     def __repr__(self) -> str:
         return f"<texts of {self.name}>"
+
+
+def _has_images(prompt: Prompt) -> bool:
+    return any(message.images for message in prompt.messages)

@@ -48,15 +48,60 @@ _PATIENCE = 10.0  # seconds without news until the cluster is checked again
 
 @dataclass(eq=False)
 class _Actor:
+    """An actor and the calls that it was sent.
+
+    Attributes:
+        handle: Ray's handle of it.
+        pending: Its start, or the stream of its answers; None while it is idle.
+        is_ready: Whether it has made its recommender.
+        positions: The positions of the calls that it was sent last.
+        unanswered: Those of them without an answer.
+    """
+
     handle: Any
-    pending: Any  # its start, or the stream of its answers; None while it is idle
-    ready: bool = False
+    pending: Any
+    is_ready: bool = False
     positions: list[int] = field(default_factory=list)
-    left: set[int] = field(default_factory=set)  # positions of the calls that it has not answered
+    unanswered: set[int] = field(default_factory=set)
+
+
+class _Batch:
+    """Calls in chunks, of which each actor gets one at a time.
+
+    Attributes:
+        sample: The first call, packed, by which an actor checks that its recommender is that of the driver.
+        chunks: The positions of the calls that no actor has now.
+        times_sent: How often each call was sent, by its position.
+    """
+
+    def __init__(self, calls: Sequence[Call], chunk_size: int) -> None:
+        self._calls = calls
+        self.sample = pack_calls(calls[:1])
+        self.chunks: deque[list[int]] = deque()
+        self.times_sent: Counter[int] = Counter()
+        positions = list(range(len(calls)))
+        for start in range(0, len(calls), chunk_size):
+            self.chunks.append(positions[start : start + chunk_size])
+
+    def send_chunk(self, actor: _Actor) -> None:
+        """Send the next chunk to an idle actor."""
+        actor.positions = self.chunks.popleft()
+        actor.unanswered = set(actor.positions)
+        self.times_sent.update(actor.positions)
+        packed = pack_calls([self._calls[position] for position in actor.positions])
+        stream = actor.handle.ask.options(num_returns="streaming")
+        actor.pending = stream.remote(packed)
 
 
 class Pool:
-    """Actors that all hold the same recommender."""
+    """Actors that all hold the same recommender.
+
+    Args:
+        name: The name of the recommender.
+        recipe: How to make it, packed.
+        training: Ray's reference to the data that it is fitted to.
+        needs: The resources of each actor.
+    """
 
     def __init__(self, name: str, recipe: bytes, training: Any, needs: Needs) -> None:
         self.name = name
@@ -64,7 +109,7 @@ class Pool:
         self._training = training
         self._needs = needs
         self._actors: list[_Actor] = []
-        self._reasons: Counter[str] = Counter()
+        self._start_failures: Counter[str] = Counter()
         self._died_early = 0
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
@@ -72,24 +117,24 @@ class Pool:
         space = room(self._needs)
         if not space:
             raise self._no_room()
-        size = min(CHUNK, math.ceil(len(calls) / (ROUNDS * space)))
-        positions = list(range(len(calls)))
-        work = deque(positions[start : start + size] for start in range(0, len(calls), size))
-        asked: Counter[int] = Counter()
-        sample = pack_calls(calls[:1])
-        for _ in range(min(len(work), space) - len(self._actors)):
-            self._start(sample)
+        chunk_size = min(CHUNK, math.ceil(len(calls) / (ROUNDS * space)))
+        batch = _Batch(calls, chunk_size)
+        wanted_actors = min(len(batch.chunks), space)
+        for _ in range(wanted_actors - len(self._actors)):
+            self._start(batch.sample)
         try:
-            while work or any(actor.left for actor in self._actors):
-                self._hand_out(calls, work, asked)
+            while batch.chunks or any(actor.unanswered for actor in self._actors):
+                self._send_chunks(batch)
                 for actor in self._wait():
-                    if actor.ready:
-                        yield from self._hear(actor, work, asked, sample)
+                    if actor.is_ready:
+                        yield from self._receive(actor, batch)
                     else:
-                        self._started(actor, sample)
+                        self._finish_start(actor, batch.sample)
         finally:
-            for actor in [actor for actor in self._actors if actor.left]:
-                self._drop(actor)  # the caller stopped reading: drop the calls in flight
+            # Some are busy here only if the caller stopped reading, or an error was raised.
+            busy = [actor for actor in self._actors if actor.unanswered]
+            for actor in busy:
+                self._drop(actor)
 
     def close(self) -> None:
         """End the actors, even busy ones."""
@@ -113,7 +158,8 @@ class Pool:
             )
         self._actors.append(_Actor(handle, ready))
 
-    def _started(self, actor: _Actor, sample: bytes) -> None:
+    def _finish_start(self, actor: _Actor, sample: bytes) -> None:
+        """Note that an actor is ready, or why it cannot answer; one that died is replaced a few times."""
         import ray
         from ray.exceptions import RayError
 
@@ -125,82 +171,101 @@ class Pool:
             if self._died_early < STARTS:
                 self._start(sample)
         if not reason:
-            actor.ready, actor.pending = True, None
+            actor.is_ready = True
+            actor.pending = None
             return
-        self._reasons[reason] += 1
+        self._start_failures[reason] += 1
         self._drop(actor)
         if not self._actors:
-            told = "; ".join(self._reasons)
-            raise RecommenderError(f"no Ray actor could make the recommender {self.name}: {told}")
+            reasons = "; ".join(self._start_failures)
+            raise RecommenderError(
+                f"no Ray actor could make the recommender {self.name}: {reasons}"
+            )
         _log.warning("a Ray actor could not make the recommender %s: %s", self.name, reason)
 
-    def _hand_out(self, calls: Sequence[Call], work: deque[list[int]], asked: Counter[int]) -> None:
+    def _send_chunks(self, batch: _Batch) -> None:
         for actor in self._actors:
-            if work and actor.ready and actor.pending is None:
-                actor.positions = work.popleft()
-                actor.left = set(actor.positions)
-                asked.update(actor.positions)
-                packed = pack_calls([calls[position] for position in actor.positions])
-                stream = actor.handle.ask.options(num_returns="streaming")
-                actor.pending = stream.remote(packed)
+            if batch.chunks and actor.is_ready and actor.pending is None:
+                batch.send_chunk(actor)
 
     def _wait(self) -> list[_Actor]:
+        """Wait for news; returns the actors that have some.
+
+        While no actor is ready, checks from time to time that the cluster has room for one.
+        """
         import ray
 
         pending = [actor.pending for actor in self._actors if actor.pending is not None]
-        told = False
+        was_logged = False
         while True:
-            ready, _ = ray.wait(pending, num_returns=len(pending), timeout=0)
-            if not ready:
-                ready, _ = ray.wait(pending, num_returns=1, timeout=_PATIENCE)
-            if ready:
-                return [actor for actor in self._actors if actor.pending in ready]
-            if any(actor.ready for actor in self._actors):
+            # All that have news, rather than the first: each gets its turn.
+            with_news, _ = ray.wait(pending, num_returns=len(pending), timeout=0)
+            if not with_news:
+                with_news, _ = ray.wait(pending, num_returns=1, timeout=_PATIENCE)
+            if with_news:
+                return [actor for actor in self._actors if actor.pending in with_news]
+            if any(actor.is_ready for actor in self._actors):
                 continue
             if not room(self._needs):
                 raise self._no_room()
-            if not told:
-                told = True
+            if not was_logged:
+                was_logged = True
                 _log.warning("waiting for the Ray cluster: an actor needs %s", self._needs)
 
-    def _hear(
-        self, actor: _Actor, work: deque[list[int]], asked: Counter[int], sample: bytes
-    ) -> Iterator[list[tuple[int, Answer]]]:
+    def _receive(self, actor: _Actor, batch: _Batch) -> Iterator[list[tuple[int, Answer]]]:
+        """The next answers of an actor, or the failure of the calls that it leaves without one."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
         try:
             arrived = ray.get(next(actor.pending))
         except StopIteration:
-            failure = "the recommender gave no answer"
+            failed = self._fail_unanswered(actor, "the recommender gave no answer")
         except RayTaskError as error:
-            failure = describe_failure(error.cause or error)
+            failed = self._fail_unanswered(actor, describe_failure(error.cause or error))
         except RayError as error:
-            left = sorted(actor.left)
-            self._drop(actor)
-            # Resend one by one: if one call causes the death, the other calls survive.
-            work.extendleft([position] for position in left if asked[position] < ASKS)
-            lost = [position for position in left if asked[position] >= ASKS]
-            if lost:
-                reason = f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
-                yield [(position, {"error": reason[:300]}) for position in lost]
-            self._start(sample)
+            yield from self._replace(actor, batch, error)
             return
         else:
             answers = [(actor.positions[place], answer) for place, answer in arrived]
-            actor.left.difference_update(place for place, answer in answers if "lost" not in answer)
+            actor.unanswered.difference_update(
+                position for position, answer in answers if "lost" not in answer
+            )
             yield answers
             return
-        silent = sorted(actor.left)
-        actor.pending, actor.left = None, set()
-        if silent:
-            yield [(position, {"error": failure}) for position in silent]
+        if failed:
+            yield failed
+
+    def _fail_unanswered(self, actor: _Actor, reason: str) -> list[tuple[int, Answer]]:
+        """The failure of the calls that an actor has not answered; it is idle from now on."""
+        failed: list[tuple[int, Answer]] = [
+            (position, {"error": reason}) for position in sorted(actor.unanswered)
+        ]
+        actor.pending = None
+        actor.unanswered = set()
+        return failed
+
+    def _replace(
+        self, actor: _Actor, batch: _Batch, error: Exception
+    ) -> Iterator[list[tuple[int, Answer]]]:
+        """Start another actor for one that died; yields the failure of calls that were sent too often."""
+        unanswered = sorted(actor.unanswered)
+        self._drop(actor)
+        # Resend one by one: if one call causes the death, the other calls survive.
+        batch.chunks.extendleft(
+            [position] for position in unanswered if batch.times_sent[position] < ASKS
+        )
+        lost = [position for position in unanswered if batch.times_sent[position] >= ASKS]
+        if lost:
+            reason = f"asked {ASKS} times, and its Ray actor died each time: {_cause(error)}"
+            yield [(position, {"error": reason[:300]}) for position in lost]
+        self._start(batch.sample)
 
     def _drop(self, actor: _Actor) -> None:
         import ray
 
         self._actors.remove(actor)
-        actor.left = set()
+        actor.unanswered = set()
         ray.kill(actor.handle, no_restart=True)
 
     def _no_room(self) -> RecommenderError:
@@ -229,20 +294,18 @@ class Asker:
         recommender here is the one of the driver.
         """
         try:
-            if Path(folder).is_dir():
-                os.chdir(folder)
-            sys.path += [place for place in path if place not in sys.path and Path(place).exists()]
-            made: Recipe = recipes.unpack(recipe)
-            known = subject(made.make(), made.name, made.prompt, made.fixture, made.timeout)
-            known.fit(training, made.seed)
+            _enter(folder, path)
+            unpacked: Recipe = recipes.unpack(recipe)
+            made = _made(unpacked)
+            made.fit(training, unpacked.seed)
             (wanted,) = recipes.unpack(call)
             # Answers are stored under the driver's keys, so the model must be the driver's.
-            here = recipes.same_call(known, wanted)
+            here = recipes.same_call(made, wanted)
             if here.key != wanted.key:
                 return f"it is another recommender there: {recipes.difference(wanted, here)}"
         except Exception as error:  # noqa: BLE001 - the driver reports any error
             return describe_failure(error)
-        self._subject = known
+        self._subject = made
         return ""
 
     def ask(self, packed: bytes) -> Iterator[list[tuple[int, Answer]]]:
@@ -252,19 +315,34 @@ class Asker:
         yield from self._subject.ask(calls)
 
 
+def _made(recipe: Recipe) -> Subject:
+    return subject(recipe.make(), recipe.name, recipe.prompt, recipe.fixture, recipe.timeout)
+
+
+def _enter(folder: str, path: Sequence[str]) -> None:
+    """Let this process find the files and the modules that the driver finds, where this machine has them."""
+    if Path(folder).is_dir():
+        os.chdir(folder)
+    sys.path += [place for place in path if place not in sys.path and Path(place).exists()]
+
+
 class RayCalls:
     """Sends calls to an existing Ray cluster; the first call connects to it.
 
     Only one recommender has actors at a time: a second one would wait for its cores forever.
+
+    Args:
+        training: Returns the data that recommenders are fitted to, which are sent once.
     """
 
     def __init__(self, training: Callable[[], Dataset]) -> None:
         require_ray()
         self._training = training
-        self._sent: Any = None
-        self._known: dict[int, tuple[bytes | RecommenderError, Needs]] = {}
+        self._sent_training: Any = None  # Ray's reference to the data
+        # By the id of the subject: how to make its recommender, or why it cannot be sent.
+        self._recipes: dict[int, tuple[bytes | RecommenderError, Needs]] = {}
         self._pool: Pool | None = None
-        self._served: Subject | None = None
+        self._pool_subject: Subject | None = None
         self._connected = False
 
     def know(self, subject: Subject, recipe: Recipe, recommender: object, needs: Needs) -> None:
@@ -276,23 +354,24 @@ class RayCalls:
             packed: bytes | RecommenderError = pack_recipe(recipe, recommender)
         except RecommenderError as error:
             packed = error
-        self._known[id(subject)] = (packed, needs)
+        self._recipes[id(subject)] = (packed, needs)
 
     def ask(self, subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         """Send the calls; yields as `Subject.ask` does."""
         subject = getattr(subject, "origin", subject)
-        recipe, needs = self._known[id(subject)]
+        recipe, needs = self._recipes[id(subject)]
         if isinstance(recipe, RecommenderError):
             raise recipe
-        self._connected = connect() or self._connected
-        if self._pool is None or self._served is not subject:
+        if connect():
+            self._connected = True
+        if self._pool is None or self._pool_subject is not subject:
             self._let_go()
-            self._served = subject
-            if self._sent is None:
+            self._pool_subject = subject
+            if self._sent_training is None:
                 import ray
 
-                self._sent = ray.put(self._training())
-            self._pool = Pool(subject.name, recipe, self._sent, needs)
+                self._sent_training = ray.put(self._training())
+            self._pool = Pool(subject.name, recipe, self._sent_training, needs)
         try:
             yield from self._pool.ask(calls)
         finally:
@@ -306,11 +385,13 @@ class RayCalls:
         if self._connected:
             import ray
 
-            self._sent = None
+            self._sent_training = None
             self._connected = False
             ray.shutdown()
 
     def _let_go(self) -> None:
+        """End the actors, so that their cores are free."""
         if self._pool is not None:
             self._pool.close()
-            self._pool = self._served = None
+            self._pool = None
+            self._pool_subject = None

@@ -21,13 +21,22 @@ OURS = __name__.partition(".")[0]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to make one recommender."""
+    """How to make one recommender.
+
+    Attributes:
+        name: Its name in reports and in the record.
+        make: Returns the recommender, not fitted.
+        prompt: The template for text models.
+        seed: That of its fit.
+        fixture: The fixture that gave it; empty for a spec.
+        timeout: Most seconds for one call of a method; None for no limit.
+    """
 
     name: str
-    make: Callable[[], object]  # returns the recommender, not fitted
+    make: Callable[[], object]
     prompt: str
     seed: int
-    fixture: str = ""  # the fixture that gave it; empty for a spec
+    fixture: str = ""
     timeout: float | None = None
 
 
@@ -80,21 +89,23 @@ def same_call(known: Subject, wanted: Call) -> Call:
 
 def difference(here: Call, there: Call) -> str:
     """How the models of two calls differ; if they do not, that the questions differ."""
-    ours, theirs = here.content["model"], there.content["model"]
-    fields = [
-        f"{name} is {theirs.get(name)!r} there and {ours.get(name)!r} here"
-        for name in sorted({*ours, *theirs})
-        if ours.get(name) != theirs.get(name)
-    ]
-    return one_line("; ".join(fields))[:400] or "the question differs"
+    model_here = here.content["model"]
+    model_there = there.content["model"]
+    differences: list[str] = []
+    for name in sorted({*model_here, *model_there}):
+        value_here = model_here.get(name)
+        value_there = model_there.get(name)
+        if value_here != value_there:
+            differences.append(f"{name} is {value_there!r} there and {value_here!r} here")
+    return one_line("; ".join(differences))[:400] or "the question differs"
 
 
 def _pack(value: object, carrying: Sequence[object]) -> bytes:
     """Pickle; classes of modules that are not installed (test files, conftest) go by value."""
     from ray import cloudpickle
 
-    names = {type(each).__module__ for each in carrying}
-    modules = [sys.modules[name] for name in sorted(names) if _is_loose(name)]
+    module_names = {type(carried).__module__ for carried in carrying}
+    modules = [sys.modules[name] for name in sorted(module_names) if _is_loose(name)]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -106,10 +117,13 @@ def _pack(value: object, carrying: Sequence[object]) -> bytes:
 
 
 def _is_loose(name: str) -> bool:
+    """Whether a module is a file of the user's that is not installed, so that an actor may not find it."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None or name.partition(".")[0] == OURS:
         return False
-    installed = {
-        Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "purelib", "platlib")
-    }
-    return not installed & set(Path(file).resolve().parents)
+    folders = Path(file).resolve().parents
+    for kind in ("stdlib", "purelib", "platlib"):
+        installed = Path(sysconfig.get_path(kind)).resolve()
+        if installed in folders:
+            return False
+    return True

@@ -79,7 +79,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
     """Send the requests that come before the body of a test: those of earlier examples, and of other tests."""
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead, time_limit
+    from pytest_recsys_mt.plugin.ahead import ask_ahead
+    from pytest_recsys_mt.plugin.apart import time_limit
 
     run = state.run_of(item.config)
     earlier: Any = item.config.pluginmanager.getplugin(state.EARLIER)

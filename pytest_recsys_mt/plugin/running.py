@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from pytest_recsys_mt.safety.sanitize import one_line
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest
     from pytest_recsys_mt.engine.recsys import Recsys
-    from pytest_recsys_mt.verdict import Verdict
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -138,9 +137,8 @@ def _shorten_traceback(
     if isinstance(raised, AssertionError) and call.when == "call":
         from pytest_recsys_mt.report.short_failures import short_traceback
 
-        verdicts: Sequence[Verdict] = ()
-        if state.RUNNING_TEST in item.stash:
-            verdicts = state.running_test_of(item).verdicts
+        running = item.stash.get(state.RUNNING_TEST, None)
+        verdicts = () if running is None else running.verdicts
         report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)

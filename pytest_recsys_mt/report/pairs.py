@@ -195,10 +195,10 @@ def _worst_users(pairs: Sequence[Pair]) -> dict[str, Pair]:
     candidates: list[tuple[float, str, Pair]] = []
     for pair in pairs:
         # No user beyond these is among the worst of all verdicts.
-        for place in np.argsort(-pair.worse, kind="stable")[:MOST].tolist():
+        for place in np.argsort(-pair.worse, kind="stable")[:MOST]:
             worse = float(pair.worse[place])
             if worse > 0:
-                candidates.append((worse, pair.users[place], pair))
+                candidates.append((worse, pair.users[int(place)], pair))
     worst: dict[str, Pair] = {}
     for _, user, pair in sorted(candidates, key=lambda candidate: -candidate[0]):
         if len(worst) < MOST:

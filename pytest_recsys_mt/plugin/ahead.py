@@ -1,21 +1,17 @@
-"""Begins the tests of a recommender before pytest comes to them, so that they ask together.
+"""Begins the tests of a recommender before pytest comes to them, so that their requests are sent together.
 
-Output, warnings, logs and the state of random generators are captured, and replayed in the test.
+What the body of such a test prints, warns of and logs before its test is kept for the test, as is the state of its
+random generators (`pytest_recsys_mt.plugin.apart`).
 """
 
-import contextlib
 import inspect
-import io
-import logging.handlers
-import random
 import sys
 import time
 import unittest
-import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
-import numpy as np
 import pytest
 
 from pytest_recsys_mt.calls.subject import Subject
@@ -25,6 +21,7 @@ from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Sc
 from pytest_recsys_mt.engine.skips import OUTCOMES
 from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin import items
+from pytest_recsys_mt.plugin.apart import Apart, time_limit
 from pytest_recsys_mt.plugin.state import (
     BEGUN,
     RUNNING_TEST,
@@ -47,11 +44,11 @@ SLOW = (
 
 
 def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
-    """Begin the bodies that run ahead, and ask what they wait for, all together.
+    """Begin the bodies that run ahead, and send the requests that they wait for, all together.
 
-    They begin when the first of them comes. For a metamorphic test whose body does not run ahead, the questions to its
-    first users are asked: beside those of all tests of its recommender for which pytest sets up the same fixtures, when
-    the first of them comes. So what one test has set up is not there while another one asks.
+    They begin when the first of them comes. For a metamorphic test whose body does not run ahead, the requests for its
+    first users are sent: together with those of all tests of its recommender for which pytest sets up the same fixtures,
+    when the first of them comes. So no request is sent while something is set up that belongs to another test.
 
     An error here is reported by the test that needs the answer.
 
@@ -63,41 +60,57 @@ def ask_ahead(item: pytest.Function, running: RunningTest, run: Run) -> float:
     Returns:
         The seconds it took.
     """
-    key = items.recommender_of(item)
-    if running.recsys is None or key is None:
+    recommender = items.recommender_of(item)
+    if running.recsys is None or recommender is None:
         return 0.0
     subject = running.recsys.runner.subject
     surroundings = items.surroundings_of(item)
-    looks = run.begins((key, surroundings))
-    wants = _is_waited_for(item, subject) and not _has_begun(item) and _runs_ahead(item, run)
-    # Each worker would ask again for answers that only this process has. A recommender that reads
+    sends_first_looks = run.begins((recommender, surroundings))
+    begins_bodies = _begins_bodies(item, subject, run)
+    # Each worker would send requests again whose answers only this process has. A recommender that reads
     # no prompt and stores nothing runs in this process anyway: a larger batch gains nothing.
     on_worker = hasattr(item.config, "workerinput")
-    kept = subject.durable or (subject.reads_text and not on_worker)
-    if not (looks or wants) or not kept or run.settings.mode == "replay":
+    answers_are_kept = subject.durable or (subject.reads_text and not on_worker)
+    if not answers_are_kept or run.settings.mode == "replay":
         return 0.0
-    if wants and not CAN_PARK and SLOW not in run.notes:
+    if not sends_first_looks and not begins_bodies:
+        return 0.0
+    if begins_bodies and not CAN_PARK and SLOW not in run.notes:
         run.notes.append(SLOW)
     began = time.perf_counter()
-    # The first tests of the session may be another worker's, which has not asked for them yet.
-    first = 0 if on_worker else item.session.items.index(item)
-    alone = run.once((key, surroundings)) if on_worker else contextlib.nullcontext(True)
-    with time_limit(item, counts=False), contextlib.suppress(RecsysError):
+    # All workers would send the same requests, so one of them does, and the others wait.
+    only_one: AbstractContextManager[bool] = nullcontext(True)
+    if on_worker:
+        only_one = run.once((recommender, surroundings))
+    with time_limit(item, counts=False), suppress(RecsysError):
         parts: list[Part] = []
-        for other in item.session.items[first:]:
-            if not isinstance(other, pytest.Function) or items.recommender_of(other) != key:
-                continue
-            if is_skipped(other) or _has_begun(other):
-                continue
-            if wants and CAN_PARK and _runs_ahead(other, run):
-                parts += _begun(other, running, run)
-            elif looks and items.surroundings_of(other) == surroundings:
-                parts += _looked_at(other, running, run)
-        with run.progress.doing(f"for {len(parts)} tests"), alone as is_first:
+        for other in _tests_of(recommender, item):
+            if begins_bodies and CAN_PARK and _runs_ahead(other, run):
+                parts += _begun_body(other, running, run)
+            elif sends_first_looks and items.surroundings_of(other) == surroundings:
+                parts += _first_look(other, running, run)
+        with run.progress.doing(f"for {len(parts)} tests"), only_one as is_first:
             if is_first:
                 Schedule(run.executor, parts).run()
     asks_now(item, run)
     return time.perf_counter() - began
+
+
+def _begins_bodies(item: pytest.Function, subject: Subject, run: Run) -> bool:
+    """Whether a test is the first one whose body runs ahead, so that those of the others begin too."""
+    return _is_waited_for(item, subject) and not _has_begun(item) and _runs_ahead(item, run)
+
+
+def _tests_of(recommender: items.Given, item: pytest.Function) -> Iterator[pytest.Function]:
+    """The tests of a recommender that pytest will run from now on and that have not begun."""
+    # On a worker all tests of the session: the first of them may be another worker's, which has not come to them yet.
+    on_worker = hasattr(item.config, "workerinput")
+    first = 0 if on_worker else item.session.items.index(item)
+    for other in item.session.items[first:]:
+        if not isinstance(other, pytest.Function) or items.recommender_of(other) != recommender:
+            continue
+        if not is_skipped(other) and not _has_begun(other):
+            yield other
 
 
 def end_begun(session: pytest.Session) -> None:
@@ -108,7 +121,7 @@ def end_begun(session: pytest.Session) -> None:
             begun.body.close()
 
 
-@contextlib.contextmanager
+@contextmanager
 def takes_begun(item: pytest.Function) -> Iterator[None]:
     """Within it, the body of a test that has begun already goes on in place of another run."""
     begun = item.stash.get(BEGUN, None)
@@ -121,7 +134,9 @@ def takes_begun(item: pytest.Function) -> Iterator[None]:
         begun.apart.hand_over()
         yield
         return
-    body, apart, function = begun.body, begun.apart, item.obj
+    body = begun.body
+    apart = begun.apart
+    function = item.obj
     begun.running.beforehand = apart.seconds
 
     def go_on(**_: object) -> object:
@@ -145,86 +160,99 @@ def _has_begun(item: pytest.Item) -> bool:
     return begun is not None and begun.body is not None
 
 
-def _begun(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+def _begun_body(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+    """The body of a test as a part of a schedule; none if the recommender cannot do what it needs."""
     begun = item.stash.get(BEGUN, None) or _new(item, current, run)
     transformation = begun.running.transformation
     if begun.recsys.lacks(transformation):
         return []
-    given: dict[str, Any] = {**items.parameters_of(item), "recsys": begun.recsys}
+    arguments: dict[str, Any] = {**items.parameters_of(item), "recsys": begun.recsys}
 
-    def run_it() -> object:
+    def run_body() -> object:
         if transformation is not None:
-            given.update(zip(("source", "followup"), begun.running.both_sides(), strict=True))
-        # A method gets an instance of its own, as from pytest.
-        function: Any = item.obj if item.cls is None else getattr(item.cls(), item.originalname)
-        return function(**{name: given[name] for name in inspect.signature(function).parameters})
+            source, followup = begun.running.both_sides()
+            arguments.update(source=source, followup=followup)
+        function: Any = item.obj
+        if item.cls is not None:  # a method gets an instance of its own, as from pytest
+            function = getattr(item.cls(), item.originalname)
+        names = inspect.signature(function).parameters
+        return function(**{name: arguments[name] for name in names})
 
-    begun.body = Body(run_it, begun.apart)
+    begun.body = Body(run_body, begun.apart)
     return [begun.body]
 
 
-def _looked_at(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+def _first_look(item: pytest.Function, current: RunningTest, run: Run) -> list[Part]:
+    """The first requests of a metamorphic test as a part of a schedule; none if they are not known beforehand."""
     if not items.asks_two_sides(item):
         return []
     # What a transformation raises here, it raises again in its own test.
-    with contextlib.suppress(Exception, *OUTCOMES):
+    with suppress(Exception, *OUTCOMES):
         begun = _new(item, current, run)
         recsys = begun.recsys
         with begun.apart():
-            if not recsys.design.refits and not recsys.lacks(begun.running.transformation):
-                source, followup = begun.running.both_sides()
-                return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
+            if recsys.design.refits or recsys.lacks(begun.running.transformation):
+                return []
+            source, followup = begun.running.both_sides()
+            return [FirstLook(recsys.runner.subject, source.first_calls(followup))]
     return []
 
 
 def _new(item: pytest.Function, current: RunningTest, run: Run) -> Begun:
+    """Begin a test of the recommender of the test that is about to run, or that test itself."""
     assert current.recsys is not None
     running = current
     if item.stash.get(RUNNING_TEST, None) is not current:
+        design = items.design_of(item, run.settings.design)
         running = new_running_test(item)
         running.model = current.model
-        running.recsys = current.recsys.like(
-            items.design_of(item, run.settings.design), running.report
-        )
+        running.recsys = current.recsys.like(design, running.report)
     assert running.recsys is not None
-    item.stash[BEGUN] = Begun(running, running.recsys, Apart(item, run))
-    return item.stash[BEGUN]
+    begun = Begun(running, running.recsys, Apart(item, run))
+    item.stash[BEGUN] = begun
+    return begun
 
 
 def _is_waited_for(item: pytest.Function, subject: Subject) -> bool:
-    """Whether bodies begin before their tests: many answers are waited for, and all tests will run. A recommender that
-    always answers alike may be found not to, which every later test must take into account. A worker does not know
-    which tests it will run. Who traces code wants to see it run in its order.
-    """
+    """Whether bodies begin before their tests: many answers are waited for, and all tests will run."""
+    if not subject.waits:
+        return False
+    # It may turn out not to answer alike, which every later test must take into account.
+    if subject.deterministic:
+        return False
     option = item.config.option
-    in_order = option.maxfail or any(
-        getattr(option, n, False) for n in ("usepdb", "trace", "stepwise")
-    )
-    return (
-        subject.waits
-        and not subject.deterministic
-        and not in_order
-        and not hasattr(item.config, "workerinput")
-        and sys.gettrace() is None
-    )
+    if option.maxfail or getattr(option, "stepwise", False):  # later tests may not run
+        return False
+    # Users who trace or debug code want to see it run in its order.
+    if (
+        sys.gettrace() is not None
+        or getattr(option, "usepdb", False)
+        or getattr(option, "trace", False)
+    ):
+        return False
+    # A worker does not know which tests it will run.
+    return not hasattr(item.config, "workerinput")
 
 
 def _runs_ahead(item: pytest.Function, run: Run) -> bool:
     """Whether the body of a test runs ahead: it asks for it, and needs nothing that pytest sets up for it."""
     if not _asks_for_it(item, run) or is_skipped(item) or items.is_drawn(item):
         return False
-    plain = items.plain_parameters(item)
-    return (
-        not items.own_fixtures(item)
-        and set(inspect.signature(item.obj).parameters) <= {"recsys"} | plain
-        and item.get_closest_marker("filterwarnings") is None
-        and not inspect.iscoroutinefunction(item.obj)
-        and not (item.cls is not None and issubclass(item.cls, unittest.TestCase))
-    )
+    if items.own_fixtures(item) or item.get_closest_marker("filterwarnings") is not None:
+        return False
+    if inspect.iscoroutinefunction(item.obj):
+        return False
+    if item.cls is not None and issubclass(item.cls, unittest.TestCase):
+        return False
+    available = {"recsys"} | items.plain_parameters(item)
+    return set(inspect.signature(item.obj).parameters) <= available
 
 
 def _asks_for_it(item: pytest.Function, run: Run) -> bool:
-    """By the closest of its marks; else if it is of a shipped suite, or if the ini file says so of all tests."""
+    """Whether a test asks to run ahead.
+
+    The closest of its marks says so; without one, tests of shipped suites do, and all tests if the ini file says so.
+    """
     for mark in item.iter_markers():
         if mark.name in (AHEAD, ONCE):
             return mark.name == AHEAD
@@ -233,105 +261,9 @@ def _asks_for_it(item: pytest.Function, run: Run) -> bool:
 
 def is_skipped(item: pytest.Item) -> bool:
     """Whether a mark may keep pytest from running a test."""
-    return any(
-        mark.name in ("skip", "skipif")
-        or (mark.name == "xfail" and not mark.kwargs.get("run", True))
-        for mark in item.iter_markers()
-    )
-
-
-class Apart:
-    """Surrounds all users' code that runs for a test before it, and hands over what was said.
-
-    Args:
-        item: The test.
-        run: The run.
-
-    Attributes:
-        seconds: The time that the stretches took.
-    """
-
-    def __init__(self, item: pytest.Item, run: Run) -> None:
-        self.seconds = 0.0
-        self._item = item
-        self._run = run
-        self._out, self._err = (
-            io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
-            for _ in range(2)
-        )
-        self._warned: list[warnings.WarningMessage] = []
-        self._log = logging.handlers.BufferingHandler(sys.maxsize)
-        self._drawn: tuple[Any, Any] | None = None
-
-    @contextlib.contextmanager
-    def __call__(self) -> Iterator[None]:
-        began = time.perf_counter()
-        asks_now(self._item, self._run)
-        outside, handlers = _draws(), logging.root.handlers
-        _draw_as(self._drawn or outside)
-        logging.root.handlers = [self._log]
-        with (
-            time_limit(self._item, counts=True),
-            contextlib.redirect_stdout(self._out),
-            contextlib.redirect_stderr(self._err),
-            warnings.catch_warnings(record=True) as warned,
-        ):
-            try:
-                yield
-            finally:
-                self._drawn = _draws()
-                _draw_as(outside)
-                # A handler that the body added stays, as it would in its test.
-                added = [each for each in logging.root.handlers if each is not self._log]
-                logging.root.handlers = handlers + added
-                self._warned += warned
-                self.seconds += time.perf_counter() - began
-
-    def hand_over(self) -> None:
-        """Replay in the test what was captured before it."""
-        for kept, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
-            kept.flush()
-            stream.write(kept.buffer.getvalue().decode("utf-8", "replace"))
-        for record in self._log.buffer:
-            logging.root.callHandlers(record)
-        for each in self._warned:
-            warnings.warn_explicit(
-                each.message, each.category, each.filename, each.lineno, source=each.source
-            )
-
-    def draw_on(self) -> None:
-        """Go on drawing where the body stopped."""
-        if self._drawn is not None:
-            _draw_as(self._drawn)
-
-
-@contextlib.contextmanager
-def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
-    """Within it, the limit that pytest-timeout has for a test counts, or does not and then begins anew."""
-    plugin = item.config.pluginmanager.getplugin("timeout")
-    settings_of = getattr(plugin, "_get_item_settings", None)
-    settings = None if settings_of is None else settings_of(item)
-    if settings is None or (settings.timeout or 0) <= 0:
-        yield
-        return
-
-    def count(on: bool) -> None:
-        if on:
-            item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
-        else:
-            item.ihook.pytest_timeout_cancel_timer(item=item)
-
-    count(counts)
-    try:
-        yield
-    finally:
-        count(not counts)
-
-
-def _draws() -> tuple[Any, Any]:
-    return random.getstate(), np.random.get_state()
-
-
-def _draw_as(state: tuple[Any, Any]) -> None:
-    random.setstate(state[0])
-    np.random.set_state(state[1])
+    for mark in item.iter_markers():
+        if mark.name in ("skip", "skipif"):
+            return True
+        if mark.name == "xfail" and not mark.kwargs.get("run", True):
+            return True
+    return False

@@ -1,8 +1,10 @@
 """From test functions to test items: one for each recommender and each transformation."""
 
 import importlib.util
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,39 +33,57 @@ def left_out(
 ) -> list[pytest.Item]:
     """Remove from `items` the tests that ask more than an effort allows, and return them.
 
-    Those of the files that the command line names stay.
+    Args:
+        items: The collected tests.
+        effort: The wanted effort.
+        named: The files that the command line names. Their tests stay.
+
+    Returns:
+        The tests that were removed.
     """
-    left = [
-        item for item in items if not _is_wanted(item, effort) and item.path.resolve() not in named
-    ]
-    items[:] = [item for item in items if item not in left]
-    return left
+    wanted, unwanted = [], []
+    for item in items:
+        if _is_wanted(item, effort) or item.path.resolve() in named:
+            wanted.append(item)
+        else:
+            unwanted.append(item)
+    items[:] = wanted
+    return unwanted
 
 
 def named_files(config: pytest.Config) -> set[Path]:
     """The files that the command line names, by a path or with ``--pyargs`` as a module."""
-    found = set()
+    files = set()
     for argument in config.args:
-        name = argument.partition("::")[0]
+        name, _, _ = argument.partition("::")
         path = config.invocation_params.dir / name
         if config.option.pyargs and not path.exists():
-            try:
-                spec = importlib.util.find_spec(name)
-            except (ImportError, ValueError):
-                spec = None
-            path = Path(spec.origin) if spec is not None and spec.origin else path
-        if path.is_file() and path.name != "__init__.py":
-            found.add(path.resolve())
-    return found
+            path = _file_of_module(name) or path
+        if path.is_file() and path.name != "__init__.py":  # that names a whole package
+            files.add(path.resolve())
+    return files
+
+
+def _file_of_module(name: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.origin:
+        return None
+    return Path(spec.origin)
 
 
 def _is_wanted(item: pytest.Item, effort: Effort) -> bool:
+    """Whether a test asks no more than an effort allows."""
+    if effort == "thorough":
+        return True
     if effort != "quick":
-        return effort == "thorough" or item.get_closest_marker(THOROUGH) is None
-    mark = item.get_closest_marker(QUICK)
-    if mark is None:
+        return item.get_closest_marker(THOROUGH) is None
+    quick = item.get_closest_marker(QUICK)
+    if quick is None:
         return not asks(item)
-    return not mark.args or name_of(parameters_of(item).get("followup")) in mark.args
+    return not quick.args or name_of(parameters_of(item).get("followup")) in quick.args
 
 
 def model_ids(models: Sequence[str]) -> list[str]:
@@ -72,25 +92,32 @@ def model_ids(models: Sequence[str]) -> list[str]:
 
 
 def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
-    """Make one test per transformation of a metamorphic test; returns the errors in it, in words.
+    """Make one test per transformation of a metamorphic test.
 
     `source` and `followup` are parameters, not fixtures, so they cannot clash with a user's fixtures
     of those names. The answers replace their values when the test runs.
+
+    Args:
+        metafunc: The test function.
+
+    Returns:
+        The errors in the test function, one sentence each.
     """
-    transformations = [
-        each for mark in metafunc.definition.iter_markers(MARK) for each in mark.args
-    ]
+    transformations: list[Any] = []
+    for mark in metafunc.definition.iter_markers(MARK):
+        transformations += mark.args
     if not transformations:
         return []
     where = metafunc.definition.nodeid
     if not {"source", "followup"} <= set(metafunc.fixturenames):
         return [f"{where}: a metamorphic test takes the arguments source and followup"]
-    names, problems = [], []
-    for transformation in map(bare, transformations):
+    names: list[str] = []
+    problems: list[str] = []
+    for transformation in transformations:
         try:
-            names.append(name_of(transformation))
+            names.append(name_of(bare(transformation)))
         except UnnamedTransformation as problem:
-            names.append("unnamed")
+            names.append(_UNNAMED)
             problems.append(f"{where}: {problem}")
     for mark in metafunc.definition.iter_markers(QUICK):
         for name in sorted(set(mark.args).difference(names)):
@@ -98,32 +125,45 @@ def parametrize_transformations(metafunc: pytest.Metafunc) -> list[str]:
                 f"{where}: {QUICK} names {name!r}, which is none of its transformations: "
                 f"{', '.join(names)}"
             )
-    for name in sorted({name for name in names if names.count(name) > 1 and name != "unnamed"}):
+    repeated = {name for name in names if names.count(name) > 1}
+    for name in sorted(repeated - {_UNNAMED}):
         problems.append(f"{where}: the transformation {name} is listed twice")
-    metafunc.parametrize(
-        ["source", "followup"],
-        [
-            pytest.param(None, bare(each), marks=each.marks if is_param(each) else ())
-            for each in transformations
-        ],
-        ids=distinct(
-            [
-                slug(str(getattr(each, "id", None) or name)) if is_param(each) else slug(name)
-                for each, name in zip(transformations, names, strict=True)
-            ]
-        ),
-    )
+    values = []
+    ids = []
+    for transformation, name in zip(transformations, names, strict=True):
+        values.append(_parameter_values(transformation))
+        ids.append(_id_of(transformation, name))
+    metafunc.parametrize(["source", "followup"], values, ids=distinct(ids))
     return problems
+
+
+_UNNAMED = "unnamed"
+"""Stands in ids for the name of a transformation that has none, which is an error."""
+
+
+def _parameter_values(transformation: Any) -> Any:
+    """The values of `source` and `followup`, with the marks of a `pytest.param`."""
+    marks = transformation.marks if is_param(transformation) else ()
+    return pytest.param(None, bare(transformation), marks=marks)
+
+
+def _id_of(transformation: Any, name: str) -> str:
+    """What a transformation is called in the id of its test."""
+    given = getattr(transformation, "id", None) if is_param(transformation) else None
+    return slug(str(given or name))
 
 
 def named_twice(items: Sequence[pytest.Item]) -> list[str]:
     """The errors of tests whose recommender comes from a user's fixture, while the command line names one too."""
-    return [
-        f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
-        f"another; remove one of them"
-        for item in items
-        if fixtures_of(item) & {"recommender", "recsys_model"} == {"recommender"}
-    ]
+    problems = []
+    for item in items:
+        fixtures = fixtures_of(item)
+        if "recommender" in fixtures and "recsys_model" not in fixtures:
+            problems.append(
+                f"{item.nodeid}: the fixture `recommender` gives the recommender, and --recsys-model names "
+                f"another; remove one of them"
+            )
+    return problems
 
 
 def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
@@ -149,8 +189,11 @@ def expect_known(items: Sequence[pytest.Item], policy: Policy) -> None:
 
 
 def distinct(ids: list[str]) -> list[str]:
-    """`ids` with numbers behind those that stand there before."""
-    return [
-        each if ids.index(each) == place else f"{each}-{ids[: place + 1].count(each)}"
-        for place, each in enumerate(ids)
-    ]
+    """`ids` with a number behind each one that repeats an earlier one: ``a``, ``a-2``, ``a-3``."""
+    counts: Counter[str] = Counter()
+    numbered = []
+    for each in ids:
+        counts[each] += 1
+        is_first = counts[each] == 1
+        numbered.append(each if is_first else f"{each}-{counts[each]}")
+    return numbered

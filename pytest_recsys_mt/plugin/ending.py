@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 NOT_ENDED = "the run that writes it has not ended; where none is under way, it was killed"
+"""The reason why no gate passes the record that is there while a run goes on."""
+
 _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 <testsuites><testsuite name="pytest" tests="1" errors="1" failures="0" skipped="0" time="0">
 <testcase classname="recsys_mt" name="run" time="0"><error message="{NOT_ENDED}" /></testcase>
@@ -30,21 +32,29 @@ _BEGUN_JUNIT = f"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def never_ended(path: Path) -> bool:
-    """Whether a file is what `begin_record` wrote, which the end of its run should have replaced."""
+    """Whether a file is what `begun_record` wrote, which the end of its run should have replaced."""
     with suppress(OSError):
-        short = path.is_file() and path.stat().st_size < MOST_TEXT
-        return short and NOT_ENDED.encode() in path.read_bytes()
+        is_short = path.is_file() and path.stat().st_size < MOST_TEXT
+        return is_short and NOT_ENDED.encode() in path.read_bytes()
     return False
 
 
 @contextmanager
 def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[None]:
-    """Put a record that no gate passes where that of this run will be; if the run is refused inside, or with
-    `put_back`, what was there comes back.
+    """Put a record that no gate passes where that of this run will be.
 
-    Else a process that ends without a word, as by ``os._exit(0)`` in a recommender, leaves an older one, and exit status 0.
+    Without it, a process that ends at once, as by ``os._exit(0)`` in a recommender, would leave the record of an older
+    run, and exit status 0.
+
+    Args:
+        config: The configuration of the pytest run.
+        put_back: Whether the file that was there before comes back in any case; else only if the run is refused inside.
+
+    Raises:
+        pytest.UsageError: The file cannot be written.
     """
-    settings, path = config.stash[state.SETTINGS], config.stash[state.SETTINGS].json
+    settings = config.stash[state.SETTINGS]
+    path = settings.json
     if path is None or settings.plan or not _begins(config) or not is_replaced(path):
         yield
         return
@@ -54,11 +64,11 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
         settings, version("pytest-recsys-mt"), config.stash[state.STARTED], incomplete=[NOT_ENDED]
     )
     place = Path(os.path.realpath(config.invocation_params.dir / path))
-    before = place.with_name(f".before-{os.getpid()}.json")
+    older = place.with_name(f".before-{os.getpid()}.json")
     try:
         try:
             with suppress(FileNotFoundError):
-                os.replace(place, before)
+                os.replace(place, older)
             begun.write(place)
         except OSError as error:
             raise pytest.UsageError(
@@ -69,36 +79,45 @@ def begun_record(config: pytest.Config, *, put_back: bool = False) -> Iterator[N
         put_back = True
         raise
     finally:
-        # A disk that fails here too must not hide what ended the run; what could not be put back stays beside its place.
+        # If the disk fails here too, this must not hide what ended the run. The older file then stays beside its place.
         with suppress(OSError):
-            if put_back and before.exists():
-                os.replace(before, place)
-            elif put_back:
-                place.unlink(missing_ok=True)
+            if not put_back:
+                older.unlink(missing_ok=True)
+            elif older.exists():
+                os.replace(older, place)
             else:
-                before.unlink(missing_ok=True)
+                place.unlink(missing_ok=True)
 
 
 def begin_junit(config: pytest.Config) -> None:
-    """Put a JUnit file with an error where pytest will write that of this run, which may end without a word."""
+    """Put a JUnit file with an error where pytest will write that of this run.
+
+    The process may end before pytest writes its own.
+    """
     junit = config.getoption("xmlpath", None)
     if not junit or not _begins(config):
         return
     path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
-    with suppress(OSError):  # which pytest will say
+    with suppress(OSError):  # pytest reports the error when it writes the file
         if is_replaced(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(
-                _BEGUN_JUNIT, encoding="utf-8"
-            )  # in place and in the mode of pytest's own
+            # In place, not as a new file: pytest too keeps the mode of the file.
+            path.write_text(_BEGUN_JUNIT, encoding="utf-8")
 
 
 def _begins(config: pytest.Config) -> bool:
-    return bool(getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0")
+    """Whether this process is the one of a run that writes before its tests: the only one, or the first worker."""
+    worker = getattr(config, "workerinput", {}).get("workerid", "gw0")
+    return bool(worker == "gw0")
 
 
 def conclude(session: pytest.Session, reported: Reported) -> None:
-    """Write the record and the other reports, if the run asked a recommender."""
+    """Write the record and the other reports, if the run asked a recommender.
+
+    Args:
+        session: The session. Its exit status becomes a failure if the gate does not pass.
+        reported: The reports of all tests.
+    """
     config = session.config
     collected = reported.collected(session)
     settings = config.stash[state.SETTINGS]
@@ -109,38 +128,43 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
-    judged = any(report.recsys_mt["rows"] for report in carrying)
-    if not judged and not collected and not _asked_for(config):
+    is_judged = any(report.recsys_mt["rows"] for report in carrying)
+    is_wanted = is_judged or _asked_for(config)
+    if not is_wanted and not collected:
         return
     from pytest_recsys_mt.report.attempts import lost, missing, results_of
     from pytest_recsys_mt.report.ending import finish
 
-    results, again = results_of(reported.tests), config.stash[state.AGAIN]
-    wanting = lost([*collected, *(report.nodeid for report in carrying)], results)
-    if not judged and not wanting and not _asked_for(config):
-        begun = config.invocation_params.dir / (settings.json or "")
-        if never_ended(
-            begun
-        ):  # an option of the ini file writes a record only where something was judged
-            begun.unlink()
+    results = results_of(reported.tests)
+    carrying_ids = [report.nodeid for report in carrying]
+    without_result = lost([*collected, *carrying_ids], results)
+    if not is_wanted and not without_result:
+        _remove_begun_record(config)
         return
-    record = config.stash[state.RECORD] = finish(
+    again = config.stash[state.AGAIN]
+    record = finish(
         config,
         settings,
         carrying,
         results,
         config.stash[state.STARTED],
         config.stash[state.BASELINE],
-        [*missing(session, reported.uncollected), *wanting],
+        [*missing(session, reported.uncollected), *without_result],
         again,
         config.stash.get(state.LEFT_OUT, 0),
     )
+    config.stash[state.RECORD] = record
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten
-    if not passed and session.exitstatus in (
-        pytest.ExitCode.OK,
-        pytest.ExitCode.NO_TESTS_COLLECTED,
-    ):
+    successes = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if not passed and session.exitstatus in successes:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _remove_begun_record(config: pytest.Config) -> None:
+    """Remove what `begun_record` wrote: an option of the ini file writes a record only where something was judged."""
+    path = config.invocation_params.dir / (config.stash[state.SETTINGS].json or "")
+    if never_ended(path):
+        path.unlink()
 
 
 def report_end(session: pytest.Session, run: Run) -> None:
@@ -148,11 +172,14 @@ def report_end(session: pytest.Session, run: Run) -> None:
 
     Such calls come, for example, from an interrupted test. A worker reports to the controller.
     """
-    config, drifts, planted = session.config, [], []
+    config = session.config
+    drifts = []
+    planted = []
     run.causes.end()
-    stopped = session.shouldstop or session.shouldfail
+    was_stopped = session.shouldstop or session.shouldfail
+    ran_all = not was_stopped and session.exitstatus in (0, 1)
     try:
-        if not stopped and session.exitstatus in (0, 1):
+        if ran_all:
             with _captured(config):
                 drifts = run.drifts()
                 planted = run.planted()
@@ -186,12 +213,17 @@ def _captured(config: pytest.Config) -> Iterator[None]:
         yield
     finally:
         manager.suspend_global_capture(in_=False)
-        manager.read_global_capture()  # and forget it
+        manager.read_global_capture()  # drops what was captured
 
 
 def _asked_for(config: pytest.Config) -> bool:
-    """Whether the user wants a report on recommenders, whatever was collected. Options in the ini file apply to every
-    command, so they do not count: a run of other tests gets no report.
+    """Whether the user wants a report on recommenders, whatever was collected.
+
+    Options in the ini file apply to every command, so they do not count: a run of other tests gets no report.
     """
     switches = {option.switch for option in OPTIONS if option.asks_report}
-    return any(str(arg).partition("=")[0] in switches for arg in config.invocation_params.args)
+    for argument in config.invocation_params.args:
+        switch, _, _ = str(argument).partition("=")
+        if switch in switches:
+            return True
+    return False

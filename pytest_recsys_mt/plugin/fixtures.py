@@ -40,17 +40,21 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
 
     run = run_of(request.config)
     running = running_test_of(request.node)
-    if running.recsys is None:  # else it was begun before
-        given = recommender_of(request.node)
-        place = given.place(fingerprint_of(recommender)) if given else ""
-        parameters = given.parameters if given else ()
-        name, fixture = run.roster.name_of(recommender, parameters, place)
-        running.model = name
-        running.recsys = Recsys(
-            lambda wanted: run.runner(recommender, name, wanted, fixture, tested=True),
-            design_of(request.node, run.settings.design),
-            running.report,
-        )
+    if running.recsys is not None:  # the test was begun before pytest came to it
+        return running.recsys
+    place = ""
+    parameters: tuple[str, ...] = ()
+    given = recommender_of(request.node)
+    if given is not None:
+        place = given.place(fingerprint_of(recommender))
+        parameters = given.parameters
+    name, fixture = run.roster.name_of(recommender, parameters, place)
+    running.model = name
+    running.recsys = Recsys(
+        lambda design: run.runner(recommender, name, design, fixture, tested=True),
+        design_of(request.node, run.settings.design),
+        running.report,
+    )
     return running.recsys
 
 
@@ -77,7 +81,8 @@ def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
     """The judge that --recsys-judge names; override it to use your own."""
     run = run_of(pytestconfig)
     what = "a judge, which is a language model or any object with judge(comparisons)"
-    return run.roster.benches.named(_given(run.settings, "judge", what))
+    spec = _given(run.settings, "judge", what)
+    return run.roster.benches.named(spec)
 
 
 @pytest.fixture(scope="session")
@@ -126,7 +131,9 @@ def recsys_league(
 
     run = run_of(request.config)
     settings = run.settings
-    specs = list(dict.fromkeys([settings.against or BASELINE, *settings.models[::-1]]))[::-1]
+    baseline = settings.against or BASELINE
+    specs = [spec for spec in settings.models if spec != baseline]
+    specs.append(baseline)
     if len(specs) < 3:
         raise DoesNotApply(
             f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
@@ -134,7 +141,8 @@ def recsys_league(
     design = design_of(request.node, settings.design)
     systems = {spec: _other(request, spec, design) for spec in specs}
     running = running_test_of(request.node)
-    running.recsys, running.model = systems[specs[0]], ", ".join(specs)
+    running.recsys = systems[specs[0]]
+    running.model = ", ".join(specs)
     return League(
         {spec: recsys.run() for spec, recsys in systems.items()},
         run.roster.benches.of(recsys_judge),
@@ -145,12 +153,13 @@ def recsys_league(
 
 
 def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
+    """Another recommender than the one under test, on requests of the same design."""
     from pytest_recsys_mt.engine.recsys import Recsys
 
     run = run_of(request.config)
     recommender = run.roster.recommender(spec)
     return Recsys(
-        lambda wanted: run.runner(recommender, spec, wanted),
+        lambda design: run.runner(recommender, spec, design),
         design,
         running_test_of(request.node).report,
     )
@@ -164,12 +173,15 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     run = run_of(request.config)
     spec = run.settings.profiler
     try:
-        return recsys.runner.texts("profile") if spec is None else run.roster.texts(spec, "profile")
+        if spec is None:
+            return recsys.runner.texts("profile")
+        return run.roster.texts(spec, "profile")
     except NotApplicable as reason:
         raise DoesNotApply(str(reason)) from None
 
 
 def _given(settings: Settings, name: str, what: str) -> str:
+    """The spec that an option gives; without it the test is skipped, as it needs `what`."""
     spec: str | None = getattr(settings, name)
     if spec is None:
         raise DoesNotApply(f"needs {what}: give {typed(name)}=SPEC")

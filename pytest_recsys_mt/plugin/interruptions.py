@@ -27,23 +27,28 @@ class Interruptions:
 
     The first signal ends the run as Ctrl-C does, the second is ignored, the third ends the process;
     but that of a worker, which its controller ends.
+
+    Args:
+        worker: Whether this process is a worker of xdist.
     """
 
     def __init__(self, *, worker: bool) -> None:
         self._worker = worker
-        self._told = 0
-        self._last = -TOGETHER
-        self._before: dict[int, Any] = {}
+        self._told = 0  # how many signals counted
+        self._last = -TOGETHER  # when the last one came, counted or not
+        self._before: dict[int, Any] = {}  # the handlers that were replaced
 
     def take(self) -> None:
         """Start handling the signals that nothing else handles or ignores."""
         if threading.current_thread() is not threading.main_thread():
             return
         interrupted.clear()
-        names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last; nohup has it ignored
-        for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is None:  # Windows lacks SIGHUP
+                continue
             before = signal.getsignal(number)
-            if before in (signal.SIG_DFL, signal.default_int_handler):
+            if before in (signal.SIG_DFL, signal.default_int_handler):  # nohup has SIGHUP ignored
                 self._before[number] = before
                 signal.signal(number, self._take)
 
@@ -51,15 +56,17 @@ class Interruptions:
         """Stop handling signals."""
         interrupted.clear()
         while self._before:
-            signal.signal(*self._before.popitem())
+            number, handler = self._before.popitem()
+            signal.signal(number, handler)
 
     def finish(self) -> None:
         """Treat the run as ending: the next signal is ignored, as after a first one."""
         self._told = max(self._told, 1)
 
     def _take(self, number: int, _frame: object) -> None:
-        last, self._last = self._last, time.monotonic()
-        if self._told and self._last - last < TOGETHER:
+        previous = self._last
+        self._last = time.monotonic()
+        if self._told and self._last - previous < TOGETHER:
             return
         self._told += 1
         if self._told == 1:
@@ -81,15 +88,21 @@ def end_workers(nodes: Sequence[Any]) -> int:
         The number of workers that were killed, whose last calls nobody reported.
     """
     local = [node for node in nodes if node.gateway.spec.popen]
-    _signal([node for node in local if not node._down], signal.SIGINT)
+    _signal(_running(local), signal.SIGINT)
     latest = time.monotonic() + PATIENCE
-    while (going := [node for node in local if not node._down]) and time.monotonic() < latest:
+    while _running(local) and time.monotonic() < latest:
         time.sleep(0.02)
-    _signal(going, _KILL)
-    return len(going)
+    killed = _running(local)
+    _signal(killed, _KILL)
+    return len(killed)
 
 
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has none
+
+
+def _running(nodes: Sequence[Any]) -> list[Any]:
+    """The workers that have not reported their end."""
+    return [node for node in nodes if not node._down]
 
 
 def _signal(nodes: Sequence[Any], number: int) -> None:

@@ -11,7 +11,11 @@ HANDLERS = ("log_file_handler", "log_cli_handler")
 
 
 class WithoutKeys(logging.Formatter):
-    """A formatter whose lines hold variables' names in place of their keys."""
+    """A formatter whose lines hold variables' names in place of their keys.
+
+    Args:
+        inner: The formatter that makes the lines.
+    """
 
     def __init__(self, inner: logging.Formatter) -> None:
         super().__init__()
@@ -25,6 +29,7 @@ def log_without_keys(config: pytest.Config) -> None:
     """Take keys out of what is logged from now on; pytest has no hook for a line of its log."""
     plugin = config.pluginmanager.get_plugin("logging-plugin")
     for name in HANDLERS:
-        inner = getattr(getattr(plugin, name, None), "formatter", None)
-        if inner is not None:
-            getattr(plugin, name).setFormatter(WithoutKeys(inner))
+        handler = getattr(plugin, name, None)
+        formatter = getattr(handler, "formatter", None)
+        if handler is not None and formatter is not None:
+            handler.setFormatter(WithoutKeys(formatter))

@@ -17,14 +17,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, 
     Here, before pytest makes the tests, so that what selects them by id (``-k``, ``--lf``, a command of ours) finds
     them. pytest has no public way to ids that are given (`pytest.param` and ``ids=``).
     """
-    found = yield
+    result = yield
     calls: list[Any] = metafunc._calls
     if FIXTURES.isdisjoint(metafunc.fixturenames) or not any(call.id for call in calls):
-        return found
+        return result
     ids = [call.id for call in calls]
-    if (clean := list(map(redact, ids))) != ids:
-        metafunc._calls = [
-            call if old == new else replace(call, _idlist=(new,))
-            for call, old, new in zip(calls, ids, distinct(clean), strict=True)
-        ]
-    return found
+    safe_ids = [redact(each) for each in ids]
+    if safe_ids != ids:
+        calls_with_safe_ids = []
+        for call, safe_id in zip(calls, distinct(safe_ids), strict=True):
+            is_same = call.id == safe_id
+            calls_with_safe_ids.append(call if is_same else replace(call, _idlist=(safe_id,)))
+        metafunc._calls = calls_with_safe_ids
+    return result

@@ -78,7 +78,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def _ask_before(item: pytest.Function, running: RunningTest, recsys: Recsys) -> None:
     """Send the requests that come before the body of a test: those of earlier examples, and of other tests."""
     __tracebackhide__ = True
-    from pytest_recsys_mt.plugin.ahead import ask_ahead, time_limit
+    from pytest_recsys_mt.plugin.ahead import ask_ahead
+    from pytest_recsys_mt.plugin.apart import time_limit
 
     run = state.run_of(item.config)
     earlier: Any = item.config.pluginmanager.getplugin(state.EARLIER)
@@ -136,8 +137,8 @@ def _shorten_traceback(
     if isinstance(raised, AssertionError) and call.when == "call":
         from pytest_recsys_mt.report.short_failures import short_traceback
 
-        has_run = state.RUNNING_TEST in item.stash
-        verdicts = state.running_test_of(item).verdicts if has_run else ()
+        running = item.stash.get(state.RUNNING_TEST, None)
+        verdicts = () if running is None else running.verdicts
         report.longrepr = short_traceback(call.excinfo, item, verdicts) or report.longrepr
     if isinstance(raised, SkippedByVerdict):
         show_at_test(report, item, raised)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.shrinking import smallest_raising
+from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.plugin.state import EARLIER
 from pytest_recsys_mt.report.raising import how_to_ask
 from pytest_recsys_mt.safety.redaction import redact
@@ -35,46 +37,73 @@ def shrink(item: pytest.Function, running: RunningTest, settings: Settings) -> N
 
     Unless the user says how many calls to spend, only a recommender of this process is asked, as that
     costs nothing, and only while it takes little time.
+
+    Args:
+        item: The test.
+        running: Its verdicts. It gets the examples, and `unsearched` if smaller ones may exist.
+        settings: The settings of the run.
     """
-    if settings.shrink == 0:
+    limits = _limits(item, running, settings)
+    if limits is None:
         running.unsearched = True
         return
-    limit, seconds = settings.shrink, math.inf
-    stash = item.config.stash
-    if limit is None:
-        left = SECONDS_OF_A_RUN - stash.get(SPENT, 0.0)
-        expected = item.get_closest_marker("xfail") is not None
-        at_hand = running.recsys is not None and running.recsys.runner.at_hand
-        if left <= 0 or expected or not at_hand:
-            running.unsearched = True
-            return
-        limit, seconds = CALLS, min(SECONDS, left)
+    calls, seconds = limits
     began = time.monotonic()
     earlier: Any = item.config.pluginmanager.getplugin(EARLIER)
-    replays = settings.mode == "replay"  # which finds what the run found that it replays
-    known = () if earlier is None or replays else earlier.rows(item.nodeid)
-    running.shrink(limit, seconds, known)
+    earlier_rows: Sequence[Row] = ()
+    # A replay must find the same examples as the run that it replays, which did not know of its own.
+    if earlier is not None and settings.mode != "replay":
+        earlier_rows = earlier.rows(item.nodeid)
+    running.shrink(calls, seconds, earlier_rows)
     took = time.monotonic() - began
     if settings.shrink is None:
+        stash = item.config.stash
         stash[SPENT] = stash.get(SPENT, 0.0) + took
-    found = running.counterexamples.values()
-    running.unsearched = took >= seconds or not all(each.minimal for each in found)
+    all_minimal = all(example.minimal for example in running.counterexamples.values())
+    running.unsearched = took >= seconds or not all_minimal
+
+
+def _limits(
+    item: pytest.Function, running: RunningTest, settings: Settings
+) -> tuple[int, float] | None:
+    """The calls and seconds that a search may take; None if there is to be none."""
+    if settings.shrink == 0:
+        return None
+    if settings.shrink is not None:
+        return settings.shrink, math.inf
+    seconds_left = SECONDS_OF_A_RUN - item.config.stash.get(SPENT, 0.0)
+    is_expected = item.get_closest_marker("xfail") is not None
+    at_hand = running.recsys is not None and running.recsys.runner.at_hand
+    if seconds_left <= 0 or is_expected or not at_hand:
+        return None
+    return CALLS, min(SECONDS, seconds_left)
 
 
 def explain(running: RunningTest, settings: Settings, failure: Failure) -> None:
-    """Say how to ask again what users' code raised at; outside of any handler of exceptions.
+    """Add to a failure of users' code how to send the request that made it raise; outside of any handler of exceptions.
 
-    A recommender of this process is asked smaller requests, which costs nothing and is not counted.
+    A recommender of this process gets smaller requests too, which costs nothing and is not counted.
+
+    Args:
+        running: The test that failed.
+        settings: The settings of the run.
+        failure: What users' code raised. Its `smallest` is set.
     """
-    whole = failure.request
-    if failure.smallest or whole is None or running.recsys is None:
+    request = failure.request
+    if failure.smallest or request is None or running.recsys is None:
         return
-    runner, smallest = running.recsys.runner, None
+    runner = running.recsys.runner
     if runner.subject.name != failure.model:
         return
+    smallest = None
     if settings.shrink != 0 and runner.at_hand:
-        unheard = io.StringIO()  # what it prints, while pytest captures nothing
-        with contextlib.redirect_stdout(unheard), contextlib.redirect_stderr(unheard):
+        discarded = io.StringIO()  # what it prints: pytest captures nothing at this time
+        with contextlib.redirect_stdout(discarded), contextlib.redirect_stderr(discarded):
             smallest = smallest_raising(runner.subject, failure, time.monotonic() + SECONDS)
-    source = next((c.request for c in runner.cases if c.request.user == whole.user), None)
-    failure.smallest = redact(sanitize("\n".join(how_to_ask(source, whole, smallest))))
+    source = None
+    for case in runner.cases:
+        if case.request.user == request.user:
+            source = case.request
+            break
+    lines = how_to_ask(source, request, smallest)
+    failure.smallest = redact(sanitize("\n".join(lines)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.schedule import Body
     from pytest_recsys_mt.engine.settings import Settings
     from pytest_recsys_mt.gate.document import Document
-    from pytest_recsys_mt.plugin.ahead import Apart
+    from pytest_recsys_mt.plugin.apart import Apart
     from pytest_recsys_mt.plugin.interruptions import Interruptions
     from pytest_recsys_mt.plugin.reports import Reported
     from pytest_recsys_mt.plugin.showing import Showing

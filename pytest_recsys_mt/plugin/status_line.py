@@ -37,7 +37,7 @@ def terminal() -> TextIO | None:
     """
     if os.environ.get("TERM") == "dumb":
         return None
-    return next(filter(None, map(_copy, (STANDARD_ERROR, STANDARD_OUTPUT))), None)
+    return _copy(STANDARD_ERROR) or _copy(STANDARD_OUTPUT)
 
 
 def log() -> TextIO | None:
@@ -46,6 +46,7 @@ def log() -> TextIO | None:
 
 
 def _copy(descriptor: int, *, any_file: bool = False) -> TextIO | None:
+    """A stream of a descriptor's copy; None if it is closed, or no terminal, unless `any_file` will do."""
     try:
         if not any_file and not os.isatty(descriptor):
             return None
@@ -68,7 +69,14 @@ class Shown:
 
 
 class Below(Shown):
-    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are."""
+    """Shows the line on the row below the cursor, and leaves the cursor and pytest's row as they are.
+
+    Args:
+        stream: The terminal.
+        line: Makes the line.
+        after: Seconds without other output before the line is shown.
+        every: Seconds between two updates.
+    """
 
     def __init__(
         self,
@@ -80,7 +88,7 @@ class Below(Shown):
         self.every = every
         self._stream = stream
         self._line = line
-        self._after = after  # seconds without other output
+        self._after = after
         self._hidden_at = time.monotonic()
         self._shown = ""
 
@@ -98,7 +106,8 @@ class Below(Shown):
     def hide(self) -> None:
         if self._shown:
             self._write(f"{KEPT}{BELOW}{TO_THE_END}{BACK}")
-        self._shown, self._hidden_at = "", time.monotonic()
+        self._shown = ""
+        self._hidden_at = time.monotonic()
 
     def _write(self, text: str) -> None:
         self._stream.write(text)
@@ -106,7 +115,14 @@ class Below(Shown):
 
 
 class Logged(Shown):
-    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs."""
+    """Writes the line to a log now and then, so that nobody takes a long run for one that hangs.
+
+    Args:
+        stream: The log.
+        line: Makes the line.
+        column: The column at which other output in the log ends.
+        every: Seconds between two lines.
+    """
 
     def __init__(
         self,
@@ -118,18 +134,24 @@ class Logged(Shown):
         self.every = every
         self._stream = stream
         self._line = line
-        self._column = column  # of the end of other output in the log
+        self._column = column
 
     def tick(self) -> None:
         """Write the line as it is now."""
-        if text := self._line():
-            begun = "\n" if self._column() else ""
-            self._stream.write(f"{begun}recsys-mt: {text}\n")
-            self._stream.flush()
+        text = self._line()
+        if not text:
+            return
+        line_end = "\n" if self._column() else ""  # of a line that pytest has begun
+        self._stream.write(f"{line_end}recsys-mt: {text}\n")
+        self._stream.flush()
 
 
 class Ticker:
-    """Shows the line again and again in a thread, until it is stopped."""
+    """Shows the line again and again in a thread, until it is stopped.
+
+    Args:
+        shown: Where the line goes.
+    """
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
@@ -150,17 +172,17 @@ class Ticker:
                     return
 
     def alone(self, write: Callable[..., object]) -> Callable[..., object]:
-        """`write`, with the line out of its way."""
+        """`write` as a function that hides the line first."""
 
-        def alone(*arguments: object, **named: object) -> object:
+        def hide_and_write(*arguments: object, **named: object) -> object:
             with self._lock:
                 self._hide()
                 return write(*arguments, **named)
 
-        return alone
+        return hide_and_write
 
     def pause(self, paused: bool) -> None:
-        """Show nothing, or go on."""
+        """Stop showing the line for a while, or go on."""
         with self._lock:
             self._paused = paused
             self._hide()
@@ -186,9 +208,11 @@ def _columns(stream: TextIO) -> int:
 
 
 def _fitting(text: str, columns: int) -> str:
+    """The beginning of a text that takes no more than some columns."""
     taken = 0
-    for place, each in enumerate(text):
-        taken += 2 if unicodedata.east_asian_width(each) in "WF" else 1
+    for place, character in enumerate(text):
+        is_wide = unicodedata.east_asian_width(character) in "WF"
+        taken += 2 if is_wide else 1
         if taken > columns:
             return text[:place]
     return text

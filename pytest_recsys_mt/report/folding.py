@@ -32,48 +32,71 @@ class Unsettled:
 
     def where(self, several: bool) -> str:
         """Its suite, its place, and its recommender if there are `several`."""
-        model = self.row["model"] if several else ""
-        return ", ".join(filter(None, [self.row["suite"], *self.place, model]))
+        parts = [self.row["suite"], *self.place]
+        if several:
+            parts.append(self.row["model"])
+        return ", ".join(part for part in parts if part)
 
 
 def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     """The rows that do not simply hold, the most important first."""
-    found = []
+    found: list[Unsettled] = []
     for state in ORDER:
-        here = [row for row in rows if state_of(row) == state]
-        for own in grouped(here, _alike).values():
-            if len(own) > 1 and smallest_of(own[0]):
-                found.append(_seen_again(own))
-            elif len(own) >= MANY and measured(own[0]).value is None:
-                names = ", ".join(dict.fromkeys(distinct_names(own)))
-                verb = "got no verdict" if state == "error" else f"are {state}"
-                text = f"{len(own)} promises {verb}: {own[0]['reason']}. They are {names}."
-                found.append(Unsettled(own[0], (), one_line(text)))
+        rows_in_state = [row for row in rows if state_of(row) == state]
+        for group in grouped(rows_in_state, _alike).values():
+            first = group[0]
+            if len(group) > 1 and smallest_of(first):
+                found.append(_on_one_example(group))
+            elif len(group) >= MANY and measured(first).value is None:
+                found.append(_without_verdict(group))
             else:
-                found += [Unsettled(r, (test_of_row(r), r["oracle"]), told_of(r)) for r in own]
+                found += [_alone(row) for row in group]
     return found
 
 
-def _seen_again(rows: Sequence[Row]) -> Unsettled:
+def _alone(row: Row) -> Unsettled:
+    return Unsettled(row, (test_of_row(row), row["oracle"]), told_of(row))
+
+
+def _without_verdict(rows: Sequence[Row]) -> Unsettled:
+    """Rows that got no verdict for one reason."""
+    first = rows[0]
+    state = state_of(first)
+    names = ", ".join(dict.fromkeys(distinct_names(rows)))
+    verb = "got no verdict" if state == "error" else f"are {state}"
+    text = f"{len(rows)} promises {verb}: {first['reason']}. They are {names}."
+    return Unsettled(first, (), one_line(text))
+
+
+def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     """Rows that are violated on one smallest example: one failure, seen several times."""
-    user = (rows[0]["shrunk"] or {}).get("user", "")
-    told = "; ".join(
-        f"{name_of_row(row)} {measured(row).value:.3f}, limit {measured(row).limit:g}"
-        for row in rows
-    )
+    first = rows[0]
+    user = (first["shrunk"] or {}).get("user", "")
+    values = []
+    for row in rows:
+        numbers = measured(row)
+        values.append(f"{name_of_row(row)} {numbers.value:.3f}, limit {numbers.limit:g}")
     text = (
-        f"{len(rows)} promises are {rows[0]['status']} with one smallest example, that of user {user}: "
-        f"one failure, seen {len(rows)} times. {told}."
+        f"{len(rows)} promises are {first['status']} with one smallest example, that of user {user}: "
+        f"one failure, seen {len(rows)} times. {'; '.join(values)}."
     )
-    places = dict.fromkeys(test_of_row(row) for row in rows)
-    return Unsettled(rows[0], (", ".join(places), rows[0]["oracle"]), one_line(text), together=True)
+    tests = ", ".join(dict.fromkeys(test_of_row(row) for row in rows))
+    return Unsettled(first, (tests, first["oracle"]), one_line(text), together=True)
 
 
 def _alike(row: Row) -> tuple[str, ...]:
-    if row["status"] == "violated" and (small := smallest_of(row)):
-        return row["suite"], row["model"], row["oracle"], small
-    alone = [row["nodeid"], row["oracle"]] if measured(row).value is not None else []
-    return row["suite"], row["model"], row["reason"], *alone
+    """What rows must agree in to share one sentence: their smallest example, else the reason of no verdict."""
+    smallest = smallest_of(row) if row["status"] == "violated" else ""
+    if smallest:
+        return row["suite"], row["model"], row["oracle"], smallest
+    key = (row["suite"], row["model"], row["reason"])
+    if measured(row).value is None:
+        return key
+    return (
+        *key,
+        row["nodeid"],
+        row["oracle"],
+    )  # with a number, it shares its sentence with no other
 
 
 WORTH_TELLING = 0.5
@@ -83,51 +106,67 @@ WORTH_TELLING = 0.5
 def told_of(row: Row) -> str:
     """The sentence of a row in one line, and which attempt of its test that was."""
     attempts = row["attempts"]
-    return one_line(
-        f"{sentence(row)}{f' The last of {attempts} attempts.' if attempts > 1 else ''}"
-    )
+    text = sentence(row)
+    if attempts > 1:
+        text += f" The last of {attempts} attempts."
+    return one_line(text)
 
 
 def vacuous(rows: Iterable[Row]) -> list[str]:
     """The promises that are kept vacuously, one text for each recommender and what it does not read."""
-    found = grouped(filter(vacuous_of, rows), lambda row: (row["model"], vacuous_of(row)))
-    return [
-        one_line(
-            f"{len(own)} {'holds' if len(own) == 1 else 'hold'} vacuously: {model} {unread(aspect, own[0]['details'].get('unread'))} "
-            f"({', '.join(dict.fromkeys(map(name_of_row, own)))})"
-        )
-        for (model, aspect), own in found.items()
-    ]
+    vacuous_rows = [row for row in rows if vacuous_of(row)]
+    groups = grouped(vacuous_rows, lambda row: (row["model"], vacuous_of(row)))
+    texts = []
+    for (model, aspect), group in groups.items():
+        verb = "holds" if len(group) == 1 else "hold"
+        what_is_unread = unread(aspect, group[0]["details"].get("unread"))
+        names = ", ".join(dict.fromkeys(name_of_row(row) for row in group))
+        texts.append(one_line(f"{len(group)} {verb} vacuously: {model} {what_is_unread} ({names})"))
+    return texts
+
+
+def _name(row: Row, several: bool) -> str:
+    """The name of a row's promise, and of its recommender if there are `several`."""
+    name = name_of_row(row)
+    return f"{name} of {row['model']}" if several else name
 
 
 def without_number(rows: Iterable[Row], several: bool = False) -> str:
     """The verdicts that hold beside users without a number, with how many, of `several` recommenders; or empty."""
-    found = []
+    verdicts = []
     for row in rows:
         account = row.get("account") or {}
-        parts = ((account.get("both_ends"), "at both ends"), (account.get("left_out"), "left out"))
-        told = ", ".join(f"{count} {word}" for count, word in parts if count)
-        if row["status"] == "holds" and told:
-            name = f"{name_of_row(row)} of {row['model']}" if several else name_of_row(row)
-            found.append(f"{name} ({told} of {account.get('asked', 0)})")
-    return one_line(f"users without a number: {'; '.join(dict.fromkeys(found))}") if found else ""
+        counts = []
+        for key, words in (("both_ends", "at both ends"), ("left_out", "left out")):
+            if account.get(key):
+                counts.append(f"{account[key]} {words}")
+        if row["status"] == "holds" and counts:
+            asked = account.get("asked", 0)
+            verdicts.append(f"{_name(row, several)} ({', '.join(counts)} of {asked})")
+    if not verdicts:
+        return ""
+    return one_line(f"users without a number: {'; '.join(dict.fromkeys(verdicts))}")
 
 
 def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
     """The verdicts on deterministic recommenders that hold although lists changed, with how many; or empty."""
-    found: dict[str, dict[str, Any]] = {}
+    changes_by_name: dict[str, dict[str, Any]] = {}
     for row in rows:
         changed = detail_of(row, "changed")
-        if row["status"] == "holds" and isinstance(changed, dict) and changed.get("changed"):
-            name = f"{name_of_row(row)} of {row['model']}" if several else name_of_row(row)
-            before = found.get(name)
-            if before is None or changed.get("lists", 0) > before.get("lists", 0):
-                found[name] = changed  # of several oracles on one relation that with most lists
-    told = "; ".join(
-        f"{name} ({each['changed']} of {each.get('lists')}, by at most {each.get('largest', 0):.2f})"
-        for name, each in found.items()
-    )
-    return one_line(f"lists that changed where the promise holds: {told}") if found else ""
+        if row["status"] != "holds" or not isinstance(changed, dict) or not changed.get("changed"):
+            continue
+        name = _name(row, several)
+        other = changes_by_name.get(name)
+        # Of several oracles on one relation, that with most lists counts.
+        if other is None or changed.get("lists", 0) > other.get("lists", 0):
+            changes_by_name[name] = changed
+    if not changes_by_name:
+        return ""
+    verdicts = []
+    for name, changed in changes_by_name.items():
+        counts = f"{changed['changed']} of {changed.get('lists')}"
+        verdicts.append(f"{name} ({counts}, by at most {changed.get('largest', 0):.2f})")
+    return one_line(f"lists that changed where the promise holds: {'; '.join(verdicts)}")
 
 
 def claims(rows: Iterable[Row], alpha: float) -> str:
@@ -143,11 +182,12 @@ def claims(rows: Iterable[Row], alpha: float) -> str:
     expected = alpha * len(made)
     if expected < WORTH_TELLING and not capped:
         return ""
-    told = (
+    ones = "one is" if expected <= 1 else "ones are"
+    text = (
         f"claims: {len(made)}, each wrong with a probability of at most {alpha:g}, so at most {expected:.2g} wrong "
-        f"{'one is' if expected <= 1 else 'ones are'} to be expected"
+        f"{ones} to be expected"
     )
-    return "; ".join([told, *capped])
+    return "; ".join([text, *capped])
 
 
 def needed_of(row: Row, what: str = NEEDED) -> int:
@@ -158,29 +198,42 @@ def needed_of(row: Row, what: str = NEEDED) -> int:
 
 def inapplicable(rows: Iterable[Row]) -> list[str]:
     """The tests that do not apply, one text for each reason, with the suites that do not apply at all."""
-    listed = list(rows)
-    left_out = [row for row in listed if row["status"] == "not-applicable"]
-    of_reason = grouped(left_out, lambda row: row["reason"])
-    told = []
-    for reason, own in sorted(of_reason.items(), key=lambda each: -len(each[1])):
-        models = {row["model"] for row in own}
-        everything = Counter(row["suite"] for row in listed if row["model"] in models)
-        suites = Counter(sorted(row["suite"] for row in own)).most_common()
-        where = ", ".join(
-            f"all of {suite}" if number == everything[suite] else f"{number} of {suite}"
-            for suite, number in suites
-        )
-        more = max((needed_of(row) for row in own), default=0)
-        told_more = f"; about {more:,} would do (--recsys-users={more})" if more else ""
-        most = max(
-            (row["details"].get("users_in_data", 0) for row in own if needed_of(row)), default=0
-        )
-        if 0 < most < more:
-            told_more = f"; all {most:,} users of the data would be too few for some"
-        if fits := max((needed_of(row, FITS_NEEDED) for row in own), default=0):
-            told_more = f"; about {fits:,} a side would do (--recsys-replicates={fits})"
-        told.append(f"{len(own)} not applicable: {one_line(reason)}{told_more} ({where})")
-    return told
+    all_rows = list(rows)
+    left_out = [row for row in all_rows if row["status"] == "not-applicable"]
+    rows_by_reason = grouped(left_out, lambda row: row["reason"])
+    texts = []
+    for reason, group in sorted(rows_by_reason.items(), key=lambda entry: -len(entry[1])):
+        where = ", ".join(_shares_of_suites(group, all_rows))
+        remedy = _remedy(group)
+        texts.append(f"{len(group)} not applicable: {one_line(reason)}{remedy} ({where})")
+    return texts
+
+
+def _shares_of_suites(rows: Sequence[Row], all_rows: Sequence[Row]) -> list[str]:
+    """How many rows of each suite some rows are, in words; of their recommenders alone."""
+    models = {row["model"] for row in rows}
+    sizes = Counter(row["suite"] for row in all_rows if row["model"] in models)
+    # Sorted, so that suites with as many rows come in the order of their names.
+    counts = Counter(sorted(row["suite"] for row in rows))
+    shares = []
+    for suite, count in counts.most_common():
+        share = "all" if count == sizes[suite] else str(count)
+        shares.append(f"{share} of {suite}")
+    return shares
+
+
+def _remedy(rows: Sequence[Row]) -> str:
+    """How many users or fits would make tests apply that do not, as far as their rows say."""
+    fits = max(needed_of(row, FITS_NEEDED) for row in rows)
+    if fits:
+        return f"; about {fits:,} a side would do (--recsys-replicates={fits})"
+    users = max(needed_of(row) for row in rows)
+    if not users:
+        return ""
+    in_data = max(row["details"].get("users_in_data", 0) for row in rows if needed_of(row))
+    if 0 < in_data < users:
+        return f"; all {in_data:,} users of the data would be too few for some"
+    return f"; about {users:,} would do (--recsys-users={users})"
 
 
 SHOWN_REASONS = 3

@@ -57,68 +57,93 @@ def annotate(path: Path, document: Document, config: pytest.Config, *, gate: boo
         if rows:
             _add(case, rows, properties)
         _name_ours(case, f"{prefix}." if prefix else "")
-    suite = next(tree.iter("testsuite"), None)
+    suite = next(tree.iter("testsuite"), None)  # it may be the root itself
     if suite is not None:
-        facts = {
-            "gate": document["gate"]["status"],
-            "gate.sentence": document["gate"]["sentence"],
-            "models": ", ".join(document["models"]),
-            "data": document["data"],
-            "data_digest": document["data_digest"] or "",
-            "seed": document["seed"],
-            "version": document["version"],
-            **{f"digest.{name}": value for name, value in document["digests"].items()},
-        }
-        _add_properties(suite, facts)
-        alone = not (int(suite.get("failures", "0")) or int(suite.get("errors", "0")))
-        if gate or (alone and document["gate"]["status"] != "passed"):
+        _add_properties(suite, _facts_of_run(document))
+        has_failures = int(suite.get("failures", "0")) > 0 or int(suite.get("errors", "0")) > 0
+        fails_alone = not has_failures and document["gate"]["status"] != "passed"
+        if gate or fails_alone:
             _add_gate(suite, document["gate"], prefix)
     text = ElementTree.tostring(tree.getroot(), encoding="unicode")
     with written_to(path, path.stat().st_mode & 0o777) as stream:
         stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}')
 
 
+def _facts_of_run(document: Document) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "gate": document["gate"]["status"],
+        "gate.sentence": document["gate"]["sentence"],
+        "models": ", ".join(document["models"]),
+        "data": document["data"],
+        "data_digest": document["data_digest"] or "",
+        "seed": document["seed"],
+        "version": document["version"],
+    }
+    for name, digest in document["digests"].items():
+        facts[f"digest.{name}"] = digest
+    return facts
+
+
 def _case_of(nodeid: str, prefix: str) -> tuple[str, str]:
+    """The class name and the name that pytest gives the case of a test."""
     file, names, _ = parts_of(nodeid)
     module = re.sub(r"\.py$", "", file.replace("/", "."))
     in_brackets = nodeid.removeprefix(function_of(nodeid))  # they may be empty
-    return ".".join(filter(None, [prefix, module, *names[:-1]])), "".join(names[-1:]) + in_brackets
+    *classes, function = names or [""]
+    parts = [prefix, module, *classes]
+    return ".".join(part for part in parts if part), function + in_brackets
 
 
 def _add(case: Element, rows: Sequence[Row], properties: bool) -> None:
-    told: list[str] = []
+    """Add the verdicts of a test to its case."""
+    lines: list[str] = []
     for number, row in enumerate(rows, 1):
-        facts = {name: fact for name in FACTS if (fact := row.get(name)) not in (None, "", [])}
+        facts = {name: row.get(name) for name in FACTS if row.get(name) not in (None, "", [])}
         if properties:
             suffix = "" if number == 1 else f".{number}"
             _add_properties(case, {f"{name}{suffix}": value for name, value in facts.items()})
-        told += (told_of(row), *unread_in_words(unread_of(row)), json.dumps({"recsys-mt": facts}))
-    failure = next((part for part in case if part.tag in ("failure", "error")), None)
-    if failure is not None:
-        _explain(failure, rows)
+        lines.append(told_of(row))
+        lines += unread_in_words(unread_of(row))
+        lines.append(json.dumps({"recsys-mt": facts}))
+    failures = [part for part in case if part.tag in ("failure", "error")]
+    if failures:
+        _explain(failures[0], rows)
     output = case.find("system-out")
     if output is None:
         output = ElementTree.SubElement(case, "system-out")
-    output.text = "\n".join([*told, output.text or ""])
+    output.text = "\n".join([*lines, output.text or ""])
 
 
 def _explain(failure: Element, rows: Sequence[Row]) -> None:
-    behind = [row for state in ORDER[:-1] for row in rows if state_of(row) == state]
+    """Put the sentences of the verdicts behind a failure before its message, and the command below its text."""
+    sentences = []
+    for state in ORDER[:-1]:
+        sentences += [told_of(row) for row in rows if state_of(row) == state]
     message = failure.get("message") or ""
-    said = [told_of(row) for row in behind]
     # pytest's message repeats the verdict, unless the test failed for something else as well.
-    known = any(each.partition(": ")[2].rstrip(".") in message for each in said)
-    if said:
-        failure.set("message", "\n".join(said if known else [*said, message]))
+    is_repeated = any(_statement(sentence) in message for sentence in sentences)
+    if sentences and is_repeated:
+        failure.set("message", "\n".join(sentences))
+    elif sentences:
+        failure.set("message", "\n".join([*sentences, message]))
     for command in dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"]):
         if command not in (failure.text or ""):
             failure.text = f"{failure.text or ''}\nto run this test again: {command}"
 
 
+def _statement(sentence: str) -> str:
+    """What a sentence says of its promise, without the name before the colon."""
+    _, _, statement = sentence.partition(": ")
+    return statement.rstrip(".")
+
+
 def _name_ours(case: Element, prefix: str) -> None:
-    name, file = case.get("classname", ""), case.get("file")
-    begins = prefix if name.startswith(prefix) else ""
-    case.set("classname", begins + _OUR_MODULES.sub(r"\1", name.removeprefix(begins)))
+    """Give a case of the shipped suites the names that it has in the package, not in this environment."""
+    name = case.get("classname", "")
+    file = case.get("file")
+    own_prefix = prefix if name.startswith(prefix) else ""
+    module = _OUR_MODULES.sub(r"\1", name.removeprefix(own_prefix))
+    case.set("classname", f"{own_prefix}{module}")
     if file is not None:
         case.set("file", _OUR_FILES.sub(r"\1", file))
     skipped = case.find("skipped")
@@ -127,8 +152,11 @@ def _name_ours(case: Element, prefix: str) -> None:
 
 
 def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
-    name = ".".join(filter(None, [prefix, GATE[0]]))
-    case = ElementTree.SubElement(suite, "testcase", classname=name, name=GATE[1], time="0.000")
+    """Add the case of the gate to the test suite, and count it there."""
+    class_name, name = GATE
+    if prefix:
+        class_name = f"{prefix}.{class_name}"
+    case = ElementTree.SubElement(suite, "testcase", classname=class_name, name=name, time="0.000")
     failed = gate["status"] != "passed"
     gate = clean(gate)  # its reasons quote the policy
     if failed:
@@ -137,8 +165,9 @@ def _add_gate(suite: Element, gate: Decision, prefix: str) -> None:
     output = ElementTree.SubElement(case, "system-out")
     facts = {"gate": gate["status"], "sentence": gate["sentence"], "reasons": gate["reasons"]}
     output.text = json.dumps({"recsys-mt": facts})
-    for attribute, more in (("tests", 1), ("failures", int(failed))):
-        suite.set(attribute, str(int(suite.get(attribute, "0")) + more))
+    for attribute, further in (("tests", 1), ("failures", int(failed))):
+        count = int(suite.get(attribute, "0")) + further
+        suite.set(attribute, str(count))
 
 
 def _add_properties(element: Element, facts: Mapping[str, object]) -> None:

@@ -1,6 +1,5 @@
 """``--recsys-plan``: the calls that the selected tests could make, in lines of 80 columns."""
 
-import math
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,22 +28,31 @@ MOST = 5
 def print_plan(
     config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
 ) -> None:
-    """Write the plan to the terminal; `unplanned` says by a test's id why its calls are not all known, or why it is skipped."""
+    """Write the plan to the terminal.
+
+    Args:
+        config: The configuration of the pytest run.
+        plan: The plan.
+        unplanned: By a test's id, why its calls are not all known, or why it is skipped.
+        settings: The settings of the run.
+    """
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     reporter.write_line("")
-    sure = {key: count for key, count in plan.counts.items() if key[0] not in BESIDE}
+    counts_by_model: dict[str, dict[str, Count]] = {}
+    for (suite, model), count in plan.counts.items():
+        if suite not in BESIDE:
+            counts_by_model.setdefault(model, {})[suite] = count
     free = []
-    for name in dict.fromkeys(model for _, model in sure):
-        counts = {suite: count for (suite, model), count in sure.items() if model == name}
-        if name not in settings.models and not sum(
-            count.usd is None or count.usd > 0 for count in counts.values()
-        ):
-            free.append(f"{one_line(name)} {sum(count.calls for count in counts.values()):,}")
+    for model, counts in counts_by_model.items():
+        is_free = all(count.usd == 0 for count in counts.values())
+        if is_free and model not in settings.models:
+            calls = sum(count.calls for count in counts.values())
+            free.append(f"{one_line(model)} {calls:,}")
             continue
-        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(model)}")
         for line in _table(counts):
             reporter.write_line(line)
-        for note in [*_notes(list(counts.values())), *_lasting(name, counts, plan)]:
+        for note in [*_notes(list(counts.values())), *_lasting(model, counts, plan)]:
             _write(reporter, note)
     if free:
         _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
@@ -53,51 +61,60 @@ def print_plan(
         reporter.write_line(f"at most {questions:,} questions to this judge")
     _write_dearest(reporter, plan)
     _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
-    skipped = Counter(_skip(reason) for reason in unplanned.values() if _skip(reason))
-    if skipped:
-        reporter.write_sep("=", f"recsys-mt: {sum(skipped.values())} tests are skipped")
-    for reason, number in skipped.most_common():
-        _write(reporter, f"{number:3}  {one_line(reason)}", indent=5)
-    left = {nodeid: reason for nodeid, reason in unplanned.items() if not _skip(reason)}
+    left = _write_skipped(reporter, unplanned)
     _write_tests(reporter, "not planned", left)
     reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
     _write_bound(reporter, plan, len(left), settings)
 
 
+def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str]:
+    """Write how many tests are skipped for which reasons; returns the tests that are not planned for others."""
+    skipped: Counter[str] = Counter()
+    left = {}
+    for nodeid, reason in unplanned.items():
+        why_skipped = reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+        if why_skipped:
+            skipped[why_skipped] += 1
+        else:
+            left[nodeid] = reason
+    if skipped:
+        reporter.write_sep("=", f"recsys-mt: {skipped.total()} tests are skipped")
+    for reason, number in skipped.most_common():
+        _write(reporter, f"{number:3}  {one_line(reason)}", indent=5)
+    return left
+
+
 def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) -> None:
-    limits = settings.limits
-    sure = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
-    again = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
+    """Write how many calls the run makes at most, of which kinds, and what they cost."""
+    planned = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
+    confirming = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
     controls = [count for (purpose, _), count in plan.counts.items() if purpose == CONTROLLING]
-    made, further, shown = (
-        sum(count.to_make for count in counts) for counts in (sure, again, controls)
-    )
-    planned, most = sum(count.calls for count in sure), made + further + shown
+    everything = [*planned, *confirming, *controls]
+    calls = sum(count.calls for count in planned)
+    to_make = _to_make(planned)
+    most = _to_make(everything)
     without = f", without the {unknown} tests that are not planned" if unknown else ""
     parts = [
-        f"at most {most:,} calls, {_at_most([*sure, *again, *controls])}{without}",
-        f"  {planned:,} calls planned, {planned - made:,} cached, {made:,} to make; {_at_most(sure)}",
+        f"at most {most:,} calls, {_at_most(everything)}{without}",
+        f"  {calls:,} calls planned, {calls - to_make:,} cached, {to_make:,} to make; {_at_most(planned)}",
     ]
-    if further:
+    if _to_make(confirming):
+        shrinking = f"; --recsys-shrink={settings.shrink} each" if settings.shrink else ""
         parts.append(
-            f"  {further:,} more if every relation is violated; {_at_most(again)}: both sides of a difference are "
-            f"asked once more, and some users at the end, to see whether answers changed"
-            + (f"; --recsys-shrink={settings.shrink} each" if settings.shrink else "")
+            f"  {_to_make(confirming):,} more if every relation is violated; {_at_most(confirming)}: both sides of a "
+            f"difference are asked once more, and some users at the end, to see whether answers changed{shrinking}"
         )
-    if shown:
+    if _to_make(controls):
         parts.append(
-            f"  {shown:,} controls; {_at_most(controls)}: they show whether promises that hold are kept vacuously "
-            f"(-o recsys_controls=0 asks none)"
+            f"  {_to_make(controls):,} controls; {_at_most(controls)}: they show whether promises that hold are kept "
+            f"vacuously (-o recsys_controls=0 asks none)"
         )
     for part in parts:
         _write(reporter, part, indent=4)
-    if made:
+    if to_make:
         _write(reporter, "A verdict that is clear early asks fewer users.")
-    usd = sum(count.usd or 0.0 for count in (*sure, *again, *controls))
-    ends = [f"--recsys-max-calls={limits.calls}"] * (most > (limits.calls or math.inf))
-    ends += [f"--recsys-max-usd={limits.usd or 0:g}"] * (usd > (limits.usd or math.inf))
-    if ends:
-        _write(reporter, f"{' and '.join(ends)} {'end' if ends[1:] else 'ends'} the run earlier.")
+    usd = sum(count.usd or 0.0 for count in everything)
+    _write_limits(reporter, settings, most, usd)
     for line in left_today(settings, most, usd):
         _write(reporter, line, indent=4)
 
@@ -127,12 +144,27 @@ def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
     return lines
 
 
-def _skip(reason: str) -> str:
-    return reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+def _write_limits(reporter: Any, settings: Settings, calls: int, usd: float) -> None:
+    """Write which limits would end a run of so many calls, which cost so much."""
+    limits = settings.limits
+    reached = []
+    if limits.calls and calls > limits.calls:
+        reached.append(f"--recsys-max-calls={limits.calls}")
+    if limits.usd and usd > limits.usd:
+        reached.append(f"--recsys-max-usd={limits.usd:g}")
+    if reached:
+        verb = "end" if len(reached) > 1 else "ends"
+        _write(reporter, f"{' and '.join(reached)} {verb} the run earlier.")
+
+
+def _to_make(counts: Sequence[Count]) -> int:
+    return sum(count.to_make for count in counts)
 
 
 def _lasting(name: str, counts: Mapping[str, Count], plan: Plan) -> list[str]:
-    made, pace = sum(count.to_make for count in counts.values()), plan.pace(name)
+    """How long the calls to a text model take, if any are to make."""
+    made = _to_make(list(counts.values()))
+    pace = plan.pace(name)
     if not made or not any(count.prompt_tokens for count in counts.values()):
         return []
     if pace is None:
@@ -149,28 +181,34 @@ def _table(counts: Mapping[str, Count]) -> list[str]:
     rows += [_row(suite, [count]) for suite, count in counts.items()]
     if len(counts) > 1:
         rows.append(_row("", list(counts.values())))
-    numbers = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
-    room = WIDTH - sum(width + 2 for width in numbers)
-    first = min(room, max(len(suite) for suite, *_ in rows))
+    _, *number_columns = zip(*rows, strict=True)
+    widths = [max(len(cell) for cell in column) for column in number_columns]
+    room = WIDTH - sum(width + 2 for width in widths)
+    width_of_suites = min(room, max(len(suite) for suite, *_ in rows))
     lines = []
     for suite, *cells in rows:
         if len(suite) > room:
             lines.append(suite)
             suite = ""
-        shown = [cell.rjust(width) for cell, width in zip(cells, numbers, strict=True)]
-        lines.append("  ".join([suite.ljust(first), *shown]).rstrip())
+        numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        lines.append("  ".join([suite.ljust(width_of_suites), *numbers]).rstrip())
     return lines
 
 
 def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
-    outputs, usd = [count.output_tokens for count in counts], [count.usd for count in counts]
+    """The cells of a suite, or of several together."""
+    tests: set[str] = set()
+    for count in counts:
+        tests |= count.tests
+    output_tokens = [count.output_tokens for count in counts]
+    usd = [count.usd for count in counts]
     return (
         suite,
-        f"{len(set().union(*(count.tests for count in counts))):,}",
+        f"{len(tests):,}",
         f"{sum(count.calls for count in counts):,}",
         f"{sum(count.cached for count in counts):,}",
         short(sum(count.prompt_tokens for count in counts)),
-        "?" if None in outputs else short(sum(filter(None, outputs))),
+        "?" if None in output_tokens else short(sum(filter(None, output_tokens))),
         "?" if None in usd else dollars(sum(filter(None, usd))),
     )
 
@@ -187,7 +225,7 @@ def _notes(counts: Sequence[Count]) -> list[str]:
         if any(count.output_tokens is None for count in counts):
             most = "have no limit that is known"
         notes.append(f"Tokens of prompts {how}; those of answers {most}.")
-    price = next((count.price for count in counts), None)
+    price = counts[0].price if counts else None  # they are of one model
     if price is None:
         notes.append("The price of this model is not known; name it with --recsys-prices=FILE.")
     elif not price.is_free:
@@ -229,10 +267,12 @@ def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
 
 def _at_most(counts: Sequence[Count]) -> str:
     costs = [count.usd for count in counts]
-    known = sum(filter(None, costs))
+    known = sum(cost for cost in costs if cost is not None)
     if None not in costs:
         return f"at most {dollars(known)}"
-    return f"at most {dollars(known)} and what is unknown" if known else "cost unknown"
+    if known:
+        return f"at most {dollars(known)} and what is unknown"
+    return "cost unknown"
 
 
 def short(number: float) -> str:

@@ -48,7 +48,8 @@ def columns_of(name: str, state: str, *numbers: str) -> list[Column]:
 
 def word_of(row: Row) -> str:
     """The verdict of a row in a word or two."""
-    return WORDS[state_of(row)] + (" vacuously" if vacuous_of(row) else "")
+    word = WORDS[state_of(row)]
+    return f"{word} vacuously" if vacuous_of(row) else word
 
 
 def _number(value: float | None, form: str = ".3f") -> str:
@@ -62,8 +63,8 @@ def bounds_of(found: Row | SliceRow) -> str:
 
 
 def _estimate(row: Row) -> str:
-    value = _number(measured(row).value)
-    return value and f"{_mark(row)}{value}"
+    value = measured(row).value
+    return "" if value is None else f"{_mark(row)}{_number(value)}"
 
 
 def _mark(row: Row) -> str:
@@ -100,28 +101,33 @@ def is_approximate(row: Row) -> bool:
 def write_table(reporter: Any, rows: Sequence[Row], columns: Sequence[str]) -> None:
     """Write rows of one suite and one recommender, a line each, or more where words need them."""
     shown = [COLUMNS[name] for name in columns]
-    names = distinct_names(rows)
-    cells = [
-        [column.text(row, name) for column in shown] for row, name in zip(rows, names, strict=True)
-    ]
-    write_cells(reporter, shown, cells, [COLOURS.get(state_of(row), {}) for row in rows])
-    if any(map(is_approximate, rows)) and {"measured", "estimate", "bounds"} & {*columns}:
+    cells = []
+    for row, name in zip(rows, distinct_names(rows), strict=True):
+        cells.append([column.text(row, name) for column in shown])
+    colours = [COLOURS.get(state_of(row), {}) for row in rows]
+    write_cells(reporter, shown, cells, colours)
+    shows_bounds = not {"measured", "estimate", "bounds"}.isdisjoint(columns)
+    if shows_bounds and any(is_approximate(row) for row in rows):
         reporter.write_line(f"{APPROXIMATE} approximate: bounds whose error rate is not proven")
 
 
 def write_beside(reporter: Any, rows: Sequence[Row], models: Sequence[str]) -> bool:
     """Write rows of one suite, each with the verdicts of all recommenders; False if there is no room for them."""
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    verdicts_by_promise: dict[tuple[str, ...], dict[str, str]] = {}
     for model in models:
-        for row, name in named([row for row in rows if row["model"] == model]):
+        rows_of_model = [row for row in rows if row["model"] == model]
+        for row, name in named(rows_of_model):
             key = (name, address(row), limit_in_short(row))
-            lines.setdefault(key, {})[model] = f"{word_of(row)} {_estimate(row)}".strip()
-    shown = [COLUMNS["name"], *map(Column, models), COLUMNS["limit"]]
-    cells = [
-        [name, *(told.get(model, "") for model in models), limit]
-        for (name, _, limit), told in lines.items()
-    ]
-    if WIDTH - sum(_widths(shown[1:], [line[1:] for line in cells])) - len(models) - 1 < LEAST:
+            verdicts = verdicts_by_promise.setdefault(key, {})
+            verdicts[model] = f"{word_of(row)} {_estimate(row)}".strip()
+    shown = [COLUMNS["name"], *(Column(model) for model in models), COLUMNS["limit"]]
+    cells = []
+    for (name, _, limit), verdicts in verdicts_by_promise.items():
+        cells.append([name, *(verdicts.get(model, "") for model in models), limit])
+    without_names = [line[1:] for line in cells]
+    gaps = len(shown) - 1
+    room_for_names = WIDTH - sum(_widths(shown[1:], without_names)) - gaps
+    if room_for_names < LEAST:
         return False
     write_cells(reporter, shown, cells)
     return True
@@ -140,28 +146,58 @@ def write_cells(
     cells: Sequence[Sequence[str]],
     colours: Sequence[Mapping[str, bool]] = (),
 ) -> None:
-    """Write lines of cells below their headings; columns of words share the room that the others leave."""
+    """Write lines of cells below their headings; columns of words share the room that the others leave.
+
+    Args:
+        reporter: Writes.
+        columns: The columns.
+        cells: The cells of each line, by column.
+        colours: Of each line, the colour of its marked columns; none for all lines without colours.
+    """
+    widths = _fair_widths(columns, cells)
+    headings = [column.heading for column in columns]
+    _write_line(reporter, columns, widths, headings, {})
+    for number, line in enumerate(cells):
+        colour = colours[number] if colours else {}
+        _write_line(reporter, columns, widths, line, colour)
+
+
+def _fair_widths(columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> list[int]:
+    """The widths of columns such that a line has room, if words are folded."""
     widths = _widths(columns, cells)
     wordy = [place for place, column in enumerate(columns) if column.words]
-    room = WIDTH - (len(columns) - 1) - sum(w for p, w in enumerate(widths) if p not in wordy)
-    for left, place in enumerate(sorted(wordy, key=lambda place: widths[place])):
-        fair = max(LEAST, room // (len(wordy) - left))
-        widths[place] = min(widths[place], fair)
+    gaps = len(columns) - 1
+    taken = sum(width for place, width in enumerate(widths) if place not in wordy)
+    room = WIDTH - gaps - taken
+    # The narrowest first: what it does not need of its share goes to the others.
+    wordy.sort(key=lambda place: widths[place])
+    for done, place in enumerate(wordy):
+        share = max(LEAST, room // (len(wordy) - done))
+        widths[place] = min(widths[place], share)
         room -= widths[place]
-    for number, line in enumerate([[column.heading for column in columns], *cells]):
-        parts = [
-            folded(text, width) if column.words else [text]
-            for column, text, width in zip(columns, line, widths, strict=True)
-        ]
-        colour = colours[number - 1] if colours and number else {}
-        for texts in zip_longest(*parts, fillvalue=""):
-            last = max((place for place, text in enumerate(texts) if text), default=0)
-            for place, column in enumerate(columns[: last + 1]):
-                side = "<" if column.words or column.marked else ">"
-                padded = f"{texts[place]:{side}{widths[place]}}"
-                padded = padded.rstrip() if place == last else f"{padded} "
-                reporter.write(padded, **(colour if column.marked else {}))
-            reporter.write_line("")
+    return widths
+
+
+def _write_line(
+    reporter: Any,
+    columns: Sequence[Column],
+    widths: Sequence[int],
+    cells: Sequence[str],
+    colour: Mapping[str, bool],
+) -> None:
+    """Write one line of cells, on several rows of the terminal if words are folded."""
+    parts = []
+    for column, text, width in zip(columns, cells, widths, strict=True):
+        parts.append(folded(text, width) if column.words else [text])
+    for texts in zip_longest(*parts, fillvalue=""):
+        filled = [place for place, text in enumerate(texts) if text]
+        last = filled[-1] if filled else 0
+        for place, column in enumerate(columns[: last + 1]):
+            side = "<" if column.words or column.marked else ">"
+            padded = f"{texts[place]:{side}{widths[place]}}"
+            padded = padded.rstrip() if place == last else f"{padded} "
+            reporter.write(padded, **(colour if column.marked else {}))
+        reporter.write_line("")
 
 
 GROUP_WORDS = {"holds": "holds", "violated": "VIOLATED", "inconclusive": "not settled"}
@@ -185,21 +221,23 @@ def write_groups(reporter: Any, rows: Sequence[Row], *, every: bool) -> None:
         looks_broken = any(group["slicing"] and _beyond(row, group) > 0 for group in groups)
         if groups and (every or looks_broken):
             reporter.write_line(f"{name}, by group of users:")
-            cells = [
-                [
-                    group_in_words(group),
-                    GROUP_WORDS[group["status"]],
-                    _number(group["estimate"]),
-                    bounds_of(group),
-                    str(group["users"]),
-                ]
-                for group in groups
-            ]
+            cells = [_cells_of_group(group) for group in groups]
             colours = [COLOURS[group["status"]] for group in groups]
             write_cells(reporter, GROUP_COLUMNS, cells, colours)
 
 
+def _cells_of_group(group: SliceRow) -> list[str]:
+    return [
+        group_in_words(group),
+        GROUP_WORDS[group["status"]],
+        _number(group["estimate"]),
+        bounds_of(group),
+        str(group["users"]),
+    ]
+
+
 def _beyond(row: Row, group: SliceRow) -> float:
+    """By how much a group is beyond the limit of its row; minus infinity if that is not known."""
     limit = measured(row).limit
     if group["estimate"] is None or limit is None:
         return float("-inf")

@@ -126,7 +126,7 @@ def test_only_errors_on_the_terminal_are_enough(folder: Path) -> None:
 
 def test_tests_that_print_to_the_terminal_get_lines_of_their_own(folder: Path) -> None:
     (folder / "conftest.py").write_text(
-        "from pytest_recsys_mt.plugin import showing\nshowing.LOGGED_EVERY_HERE = 0.3\n"
+        "from pytest_recsys_mt.plugin import status_line\nstatus_line.LOGGED_EVERY_HERE = 0.3\n"
     )
     watch = Watch(folder, r"recsys-mt: 0 of 40 answers, ", 2)
     code, lines = pytest_on_a_terminal(folder, *COMMON, "-s", look=watch)
@@ -153,7 +153,7 @@ def piped(folder: Path) -> tuple[str, str]:
 
 GOES_ON = """
 import pathlib
-from pytest_recsys_mt.plugin import showing
+from pytest_recsys_mt.plugin import status_line
 from pytest_recsys_mt.plugin.status_line import Logged
 
 class Watched(Logged):
@@ -165,7 +165,7 @@ class Watched(Logged):
         if self.lines == 2:
             pathlib.Path("go").touch()
 
-showing.Logged, showing.LOGGED_EVERY = Watched, 0.3
+status_line.Logged, status_line.LOGGED_EVERY = Watched, 0.3
 """
 
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row
 from pytest_recsys_mt.gate.states import STATES, measured
-from pytest_recsys_mt.report.changes import Change, Line, changes
+from pytest_recsys_mt.report.changes import Change, changes
+from pytest_recsys_mt.report.diffs import Line
 from pytest_recsys_mt.report.evidence import is_of_one_side, shared_of
 from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.words import State

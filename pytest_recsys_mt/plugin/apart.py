@@ -1,0 +1,132 @@
+"""Users' code that runs for a test before the test: what it prints, logs, warns of and draws is kept for the test."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging.handlers
+import random
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.plugin.state import asks_now
+
+
+class Apart:
+    """Surrounds all users' code that runs for a test before it, and repeats its output within the test.
+
+    Args:
+        item: The test.
+        run: The run.
+
+    Attributes:
+        seconds: The time that the stretches took.
+    """
+
+    def __init__(self, item: pytest.Item, run: Run) -> None:
+        self.seconds = 0.0
+        self._item = item
+        self._run = run
+        self._out = _text_buffer()
+        self._err = _text_buffer()
+        self._warned: list[warnings.WarningMessage] = []
+        self._log = logging.handlers.BufferingHandler(sys.maxsize)
+        self._generators: tuple[Any, Any] | None = None  # as the last stretch left them
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Surround one stretch of users' code."""
+        began = time.perf_counter()
+        asks_now(self._item, self._run)
+        generators_outside = _generators()
+        handlers_outside = logging.root.handlers
+        _set_generators(self._generators or generators_outside)
+        logging.root.handlers = [self._log]
+        with (
+            time_limit(self._item, counts=True),
+            contextlib.redirect_stdout(self._out),
+            contextlib.redirect_stderr(self._err),
+            warnings.catch_warnings(record=True) as warned,
+        ):
+            try:
+                yield
+            finally:
+                self._generators = _generators()
+                _set_generators(generators_outside)
+                # A handler that the body added stays, as it would in its test.
+                added = [handler for handler in logging.root.handlers if handler is not self._log]
+                logging.root.handlers = handlers_outside + added
+                self._warned += warned
+                self.seconds += time.perf_counter() - began
+
+    def hand_over(self) -> None:
+        """Print, log and warn of within the test what was printed, logged and warned of before it."""
+        for buffer, stream in ((self._out, sys.stdout), (self._err, sys.stderr)):
+            buffer.flush()
+            stream.write(buffer.buffer.getvalue().decode("utf-8", "replace"))
+        for record in self._log.buffer:
+            logging.root.callHandlers(record)
+        for warned in self._warned:
+            warnings.warn_explicit(
+                warned.message,
+                warned.category,
+                warned.filename,
+                warned.lineno,
+                source=warned.source,
+            )
+
+    def draw_on(self) -> None:
+        """Set the random generators to where the body stopped."""
+        if self._generators is not None:
+            _set_generators(self._generators)
+
+
+def _text_buffer() -> io.TextIOWrapper[io.BytesIO]:
+    """A stream in memory that has a buffer of bytes, as standard output has."""
+    return io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
+
+
+@contextlib.contextmanager
+def time_limit(item: pytest.Item, *, counts: bool) -> Iterator[None]:
+    """Within it, the time limit that pytest-timeout has for a test is on, or off.
+
+    Args:
+        item: The test.
+        counts: Whether the limit is on inside. Outside it is the other way round, and each start resets it.
+    """
+    plugin = item.config.pluginmanager.getplugin("timeout")
+    settings_of = getattr(plugin, "_get_item_settings", None)
+    settings = None if settings_of is None else settings_of(item)
+    if settings is None or (settings.timeout or 0) <= 0:
+        yield
+        return
+
+    def switch(on: bool) -> None:
+        if on:
+            item.ihook.pytest_timeout_set_timer(item=item, settings=settings)
+        else:
+            item.ihook.pytest_timeout_cancel_timer(item=item)
+
+    switch(counts)
+    try:
+        yield
+    finally:
+        switch(not counts)
+
+
+def _generators() -> tuple[Any, Any]:
+    """The states of the generators of `random` and of numpy."""
+    return random.getstate(), np.random.get_state()
+
+
+def _set_generators(states: tuple[Any, Any]) -> None:
+    of_random, of_numpy = states
+    random.setstate(of_random)
+    np.random.set_state(of_numpy)

@@ -125,8 +125,8 @@ def _rounded_ratios(values: Floats) -> Floats:
         left = (mean - low) / deviation
         right = (mean - high) / deviation
         inside: Floats = log_ndtr(left) + np.log1p(-np.exp(log_ndtr(right) - log_ndtr(left)))
-        share: float = ndtr((mean - math.log(start)) / deviation)
-        return inside - math.log(share)
+        of_all: float = log_ndtr((mean - math.log(start)) / deviation)
+        return inside - of_all
 
     # Shapes and deviations are above 0, so their logarithms are searched. The start is the fit of exact values.
     logs = np.log(values)

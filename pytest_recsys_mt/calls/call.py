@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
@@ -199,7 +198,6 @@ def _plain_rating(rating: Rating) -> list[Any]:
     return [_plain_item(rating.item), rating.value, rating.timestamp]
 
 
-@lru_cache(maxsize=2**16)  # the items of a catalogue stand in thousands of requests
 def _plain_item(item: Item) -> list[Any]:
     return [item.id, item.title, item.year, _plain_mapping(item.attributes)]
 

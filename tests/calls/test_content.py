@@ -112,3 +112,17 @@ def test_what_can_be_changed_in_place_is_written_each_time() -> None:
     assert content.text != before
     assert content.text == canonical(dict(content))
     assert Item("a", attributes={"genres": ("Drama",), "cast": (("x", 1), None)}).fixed
+
+
+def test_the_key_does_not_depend_on_equal_items_that_came_before() -> None:
+    # 1990 and 1990.0 are equal, and stand in JSON as they are.
+    keys = {}
+    for order in (("whole", "float"), ("float", "whole")):
+        items = {"whole": Item("a", "Heat", 1990), "float": Item("a", "Heat", 1990.0)}  # type: ignore[arg-type]
+        keys[order] = {
+            name: request_digest(Request("u", (Rating(items[name], 4.0),), Scale(1, 5), None, 1))
+            for name in order
+        }
+    first, second = keys.values()
+    assert first == second
+    assert first["whole"] != first["float"]

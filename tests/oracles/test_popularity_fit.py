@@ -1,5 +1,6 @@
 """The tail of popularity, and what one item decides."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,11 @@ def test_one_blockbuster_moves_the_mean_and_hardly_the_mean_logarithm(data: str)
 def test_what_has_no_distribution_is_refused(wrong: list[float]) -> None:
     with pytest.raises(OracleError, match="popularity_fit"):
         popularity_fit(wrong)
+
+
+def test_counts_whose_lognormal_underflows_are_fitted_too() -> None:
+    generator = np.random.default_rng(177)
+    for counts in (generator.zipf(1.7, 80), np.maximum(1, generator.lognormal(1, 1, 80).round())):
+        fit = popularity_fit(counts)
+        assert math.isfinite(fit.z)
+        assert 0 <= fit.p_value <= 1

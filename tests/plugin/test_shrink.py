@@ -211,7 +211,7 @@ def test_what_chance_alone_showed_is_not_shown(
 ) -> None:
     from pytest_recsys_mt.oracles.judging import family
 
-    monkeypatch.setattr(family, "_status", lambda *_: "violated")
+    monkeypatch.setattr(family, "_status", lambda *_, **__: "violated")
     test = ORDER.replace("    assert complete_list(source, margin=0.2)\n", "")
     test = test.replace("margin=0.05", "margin=0.01")  # below the mean of these users
     (row,), calls, _ = shrink(test, "Dice", 300)

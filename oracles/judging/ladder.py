@@ -153,11 +153,11 @@ def unreadable(tally: Readable, users: Mapping[str, int]) -> dict[str, dict[str,
 
 
 def _different_answers(tally: Readable) -> list[Recommendation]:
-    """A few unread answers: the first of each text, in the order in which the texts were last given."""
-    first_by_text = {answer.text: answer for answer in reversed(tally.silent)}
-    answers = list(first_by_text.values())
-    answers.reverse()
-    return answers[:QUOTED]
+    """A few unread answers: the first of each text, in their order."""
+    first_by_text: dict[str | None, Recommendation] = {}
+    for answer in tally.silent:
+        first_by_text.setdefault(answer.text, answer)
+    return list(first_by_text.values())[:QUOTED]
 
 
 def _quoted(text: str, *, at_end: bool) -> str:

@@ -104,8 +104,8 @@ class Arrivals:
             if call.key in self._empty_keys and answer:
                 settled.append((call, answer))
         self._empty_keys.clear()
-        if subject.durable:
-            self._write(subject, settled)
+        if subject.durable and (unwritten := self._write(subject, settled)):
+            warnings.warn(unwritten, stacklevel=2)
 
     def _write(self, subject: Subject, answered: Sequence[Answered]) -> str:
         """Write answers to disk; returns which could not be written, and why."""

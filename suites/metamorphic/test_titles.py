@@ -21,11 +21,11 @@ def test_the_spelling_of_titles_is_irrelevant(source, followup, recsys):
 
 
 def test_namesakes_are_items_of_their_own(recsys):
-    if not recsys.deterministic or recsys.reads_text or recsys.saves_calls:
+    source, others = recsys.run(), recsys.run(replace_namesakes("others"))
+    if not source.context.deterministic or recsys.reads_text or recsys.saves_calls:
         raise NotApplicable(
             "asked of deterministic recommenders that read no prompts, and of no endpoint"
         )
-    source, others = recsys.run(), recsys.run(replace_namesakes("others"))
     if share_that_changed(source, others) < HIT["changed_by_others"]:
         raise NotApplicable("other items in place of the namesakes hardly change an answer either")
     followup = recsys.run(replace_namesakes("namesakes"))

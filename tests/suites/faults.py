@@ -357,6 +357,15 @@ class SaysItReadsNoHistory(Sound):
         return request.replace(history=())
 
 
+class ReadsOneItemMore(Sound):
+    """Reads one item more than it declares."""
+
+    reads_latest = 50
+
+    def question(self, request: Request) -> Request:
+        return request.replace(history=request.history[-51:])
+
+
 class SaysItReadsFiveItems(Sound):
     """Declares a limit that it does not keep."""
 

@@ -156,6 +156,7 @@ def test_noise_that_hides_all_at_another_size_is_no_finding(pytester: pytest.Pyt
     ("fault", "file", "promise"),
     [
         (faults.ReadsFiftyItems, "test_sizes.py", "truncate_history(50)"),
+        (faults.ReadsOneItemMore, "test_sizes.py", "truncate_history(50)"),
         (faults.SaysItReadsFiveItems, "test_sizes.py", "truncate_history(5)"),
         (faults.SaysThatTheOrderCounts, "test_history.py", "reverse_history"),
         (faults.RanksTheFirstHundred, "test_sizes.py", "shuffle_candidates"),

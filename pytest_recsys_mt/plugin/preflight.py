@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
 from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.plugin.items import parameters_of
-from pytest_recsys_mt.requests.abilities import identity_of, method_of
+from pytest_recsys_mt.requests.abilities import check_declared, identity_of, method_of
 from pytest_recsys_mt.safety.files import RUNS, is_replaced
 from pytest_recsys_mt.safety.redaction import shown
 from pytest_recsys_mt.wording import typed
@@ -310,6 +310,7 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
             continue
         with named("model", shown(spec)):
             recommender = run.roster.recommender(spec)
+            check_declared(recommender)
             identity_of(recommender)  # a local model names its files, which requires its libraries
             require_key(settings, spec, recommender)
     check_prompt(settings)

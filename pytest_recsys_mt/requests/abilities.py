@@ -6,6 +6,7 @@ users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`
 ``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
 """
 
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -84,6 +85,17 @@ def latest_read_by(asked: object) -> int | None:
     )
 
 
+def check_declared(asked: object) -> None:
+    """Check what an object declares as plain attributes; what a property computes is known once it is fitted.
+
+    Raises:
+        RecommenderError: If a value is none of those that are allowed.
+    """
+    for name, read in _READERS.items():
+        if not isinstance(inspect.getattr_static(asked, name, None), property):
+            read(asked)
+
+
 def _words(asked: object, attribute: str, known: Sequence[str], which: str) -> frozenset[Any]:
     said = getattr(asked, attribute, ())
     words = [said] if isinstance(said, str) or not isinstance(said, Collection) else list(said)
@@ -137,3 +149,11 @@ def notes_of(asked: object) -> list[str]:
     """The attribute ``notes``: sentences on how it was asked otherwise than the user said."""
     notes = getattr(asked, "notes", None)
     return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {
+    "promises": promises_of,
+    "ignores": ignored_by,
+    "reads_latest": latest_read_by,
+}
+"""The attributes with a limited set of values, and what reads each."""

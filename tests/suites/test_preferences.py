@@ -53,6 +53,12 @@ class Boaster(faults.Sound):
     promises = ("ratings", "novelty")
 
 
+class Misdeclared(faults.Sound):
+    """Declares a number as text."""
+
+    reads_latest = "50"
+
+
 class Reader:
     """A text model that lists candidates as they come, without a genre that it is asked to leave out."""
 
@@ -204,5 +210,18 @@ def test_a_promise_that_there_is_not_is_named(pytester: pytest.Pytester) -> None
     result = pytester.runpytest_inprocess(
         SUITE / "test_preferences.py", model(Boaster), "-p", "no:cacheprovider", "-q"
     )
-    result.stdout.fnmatch_lines(["*Boaster.promises holds 'novelty'*'ratings', 'recency'*"])
-    assert result.ret
+    (said,) = [line for line in result.outlines + result.errlines if "Boaster.promises" in line]
+    assert "holds 'novelty'" in said
+    assert "'ratings', 'recency'" in said
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, "before a test runs"
+
+
+def test_a_wrong_number_of_latest_items_is_named_before_a_test_runs(
+    pytester: pytest.Pytester,
+) -> None:
+    result = pytester.runpytest_inprocess(
+        SUITE / "test_preferences.py", model(Misdeclared), "-p", "no:cacheprovider", "-q"
+    )
+    said = [line for line in result.outlines + result.errlines if "reads_latest is '50'" in line]
+    assert len(said) == 1
+    assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -104,7 +104,9 @@ class Arrivals:
             if call.key in self._empty_keys and answer:
                 settled.append((call, answer))
         self._empty_keys.clear()
-        if subject.durable and (unwritten := self._write(subject, settled)):
+        if not settled or not subject.durable:
+            return
+        if unwritten := self._write(subject, settled):
             warnings.warn(unwritten, stacklevel=2)
 
     def _write(self, subject: Subject, answered: Sequence[Answered]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -356,10 +357,14 @@ def test_a_model_is_gated_and_compared_question_by_question(
     worse = run("Forgetful", "worse", "--recsys-baseline=before.json", *workers)
     assert worse["gate"]["status"] == "failed"
     assert worse["gate"]["comparisons"][0]["counts"]["regressed"] == 2
-    told = pytester.run("recsys-mt", "answers", "before.json", "worse.json")
+    told = pytester.run(
+        Path(sys.executable).with_name("recsys-mt"), "answers", "before.json", "worse.json"
+    )
     assert told.ret == 0
     told.stdout.fnmatch_lines(["cast  * 40 * 1.000 *", "director  * 40 * 1.000 *"])
-    board = pytester.run("recsys-mt", "leaderboard", "before.json", "worse.json")
+    board = pytester.run(
+        Path(sys.executable).with_name("recsys-mt"), "leaderboard", "before.json", "worse.json"
+    )
     board.stdout.fnmatch_lines(
         ["| tests.lrworld.scripted:Knowing (a) | [*][*]1.000[*][*]<sup>b</sup> *"]
     )

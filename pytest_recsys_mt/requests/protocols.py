@@ -18,12 +18,13 @@ Aspect = Literal["ratings", "history", "candidates", "user", "titles", "instruct
 * ``instruction``: the additional sentence of the prompt
 """
 
-Promised = Literal["ratings", "recency", "order", "scale"]
+Promised = Literal["ratings", "recency", "order", "titles", "scale"]
 """What a recommender may promise beside what all do, in the attribute ``promises``.
 
 * ``ratings``: every rating counts, and an item the more, the higher it is rated.
 * ``recency``: an item counts the more, the later it was chosen.
 * ``order``: the order of the history counts, as it does for models of sequences.
+* ``titles``: an item is what its title says, so items of one title are one to it.
 * ``scale``: what is learnt does not depend on the unit of the ratings that it is fitted to.
 """
 

@@ -459,6 +459,12 @@ class JoinsNamesakes(Sound):
         )
 
 
+class KnowsTitlesAlone(JoinsNamesakes):
+    """The same by design, and says so."""
+
+    promises = ("titles",)
+
+
 class LeavesTiesToThePlace(Sound):
     """Ranks by scores in few steps, and leaves ties as the candidates stand."""
 

@@ -192,6 +192,14 @@ def test_who_declares_how_much_is_read_is_held_to_that(pytester: pytest.Pytester
     assert sum(said in reason for reason in unasked) == 2  # the latest 50, and 100
 
 
+def test_who_declares_that_titles_are_all_is_not_asked_about_namesakes(
+    pytester: pytest.Pytester,
+) -> None:
+    rows = rows_of(pytester, faults.KnowsTitlesAlone, "test_titles.py")
+    unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
+    assert unasked == ["it declares that an item is what its title says"]
+
+
 def test_who_declares_that_no_history_is_read_is_not_asked_about_its_length(
     pytester: pytest.Pytester,
 ) -> None:

@@ -52,6 +52,11 @@ class NRMS(TrainedRecommender):
     negatives: int = 4  # items not chosen per chosen item
     dropout: float = 0.2  # share of word and item vectors that a training step leaves out
 
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What it promises beside what all do: an item is the words of its title."""
+        return (*super().promises, "titles")
+
     def build(self, training: Training) -> Network:
         return _Encoders(training.items, self)
 

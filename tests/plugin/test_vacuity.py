@@ -169,7 +169,7 @@ def test_a_declaration_is_taken_at_its_word(run: Run) -> None:
 
 def test_a_wrong_declaration_names_the_choices(run: Run) -> None:
     result, _ = run("--recsys-model=readers:Misspelt")
-    result.stdout.re_match_lines_random(
+    result.stderr.re_match_lines_random(
         [r".*\.ignores holds 'rating'; the parts of a request are 'ratings', .*"]
     )
     assert result.ret

@@ -41,10 +41,11 @@ def swap_history(request: Request, rng: Generator, world: World) -> Request:
     own = {rating.item.id for rating in request.history}
     offered = {item.id for item in request.candidates or ()}
     names = sorted(world.histories)
-    others = [names[at] for at in rng.permutation(len(names)) if names[at] != request.user]
+    drawn = (names[at] for at in rng.permutation(len(names)))
+    others = (name for name in drawn if name != request.user)
     best: tuple[Rating, ...] = ()
     least = MOST_OVERLAP
-    for donor in others[:DONORS]:
+    for donor in islice(others, DONORS):
         latest = (
             rating for rating in reversed(world.histories[donor]) if rating.item.id not in offered
         )

@@ -62,7 +62,7 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     both_offers = zip(source_offers, followup_offers, strict=True)
     depths = [min(before.due, after.due) for before, after in both_offers]
     # One dictionary for both sides, so that an item has one number.
-    numbers: dict[str, int] = {}
+    numbers = _Numbers(places=max([1, *depths]))
     others_of_source = followup_offers if shared_only else None
     others_of_followup = source_offers if shared_only else None
     source, source_offered = _encode_side(
@@ -89,6 +89,22 @@ def encode(pairs: Pairs, context: Context, *, shared_only: bool = False) -> Enco
     return Encoded(rows, source, followup, holes)
 
 
+class _Numbers(dict[str, int]):
+    """The numbers of items, each given when it is first looked up.
+
+    Args:
+        places: How many numbers, from 0 on, are those of empty places.
+    """
+
+    def __init__(self, places: int) -> None:
+        super().__init__()
+        self.places = places
+
+    def __missing__(self, item: str) -> int:
+        self[item] = number = self.places + len(self)
+        return number
+
+
 def _shortest(side: Lists) -> NDArray[np.intp]:
     """The number of places of the shortest answer of each user, ``(n,)``."""
     shortest: NDArray[np.intp] = (side > PAD).sum(axis=2).min(axis=1)
@@ -109,7 +125,7 @@ def _encode_side(
     offers: Sequence[_Offer],
     others: Sequence[_Offer] | None,
     depths: Sequence[int],
-    numbers: dict[str, int],
+    numbers: _Numbers,
 ) -> tuple[Lists, NDArray[np.bool_]]:
     """The numbers at all places of the answers of a side.
 
@@ -123,8 +139,7 @@ def _encode_side(
     Returns:
         The numbers, and at which places is an item that its own request offered, both ``(n, replicates, k)``.
     """
-    width = max([1, *depths])
-    shape = (len(side), replicates_of(side), width)
+    shape = (len(side), replicates_of(side), numbers.places)
     codes = np.full(shape, PAD, np.int32)
     is_offered = np.zeros(shape, np.bool_)
     for row, (asked, offer, depth) in enumerate(zip(side, offers, depths, strict=True)):
@@ -137,8 +152,7 @@ def _encode_side(
             left_out = len(named) - len(items)
             due = min(depth, offer.due - left_out)
             items = items[:due]
-            # The numbers below the width are those of empty places.
-            item_codes = [numbers.setdefault(item, width + len(numbers)) for item in items]
+            item_codes = [numbers[item] for item in items]
             codes[row, replicate, :due] = [*item_codes, *range(len(items), due)]
             is_offered[row, replicate, : len(items)] = [offer.has(item) for item in items]
     return codes, is_offered

@@ -274,18 +274,21 @@ class Runner:
             return NotApplicable(UNCHANGED)
         return request
 
-    def draws(self, transformations: Sequence[AnyTransformation]) -> bool:
+    def draws(
+        self, transformations: Sequence[AnyTransformation], made: Mapping[int, Request]
+    ) -> bool:
         """Whether other random numbers would change any user's request.
 
-        It is found out by asking for the requests once more, however a transformation draws from its generator.
+        It is found out by making the requests once more, however a transformation draws from its generator.
+
+        Args:
+            made: The requests after `transformations`, by position of their case.
         """
         names = tuple(map(name_of, transformations))
         if names not in self._draws:
             self._draws[names] = any(
-                _differ(
-                    *(self.transformed(case, transformations, *seed) for seed in ((), ("again",)))
-                )
-                for case in self.cases
+                _differ(made.get(position), self.transformed(case, transformations, "again"))
+                for position, case in enumerate(self.cases)
             )
         return self._draws[names]
 
@@ -370,7 +373,5 @@ class Runner:
         return read
 
 
-def _differ(one: Request | NotApplicable, other: Request | NotApplicable) -> bool:
-    if isinstance(one, Request) or isinstance(other, Request):
-        return one != other
-    return False
+def _differ(made: Request | None, again: Request | NotApplicable) -> bool:
+    return made != (again if isinstance(again, Request) else None)

@@ -110,7 +110,7 @@ class Side:
         if drawn:  # no mean is exact then, whatever the relation draws
             return drawn
         before = any(getattr(each, "before", None) is not None for each in self.transformations)
-        draws = before or self.runner.draws(self.transformations)
+        draws = before or self.runner.draws(self.transformations, self.requests)
         return frozenset({"changes"}) if draws else drawn
 
     def changed(self) -> Iterator[tuple[Request, Request]]:

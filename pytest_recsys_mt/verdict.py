@@ -27,6 +27,9 @@ NEEDED = "users_needed"
 SHARED = "shared"
 """Where the details of a violated verdict say what the changed answers share; see `oracles.judging.shared`."""
 
+DECLARES = "declares"
+"""Where the details of a violated verdict say what a recommender declares that is meant to break this promise."""
+
 FITS_NEEDED = "fits_needed"
 """The same for fits a side, where the spread of fits with other seeds is too large."""
 

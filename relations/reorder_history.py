@@ -29,7 +29,7 @@ from pytest_recsys_mt.requests import Request, World
 @transformation(
     promise="The ranking stays the same when the same history is given in another order.",
     changes={"history"},
-    unless=("recency", "order"),
+    unless=("order", "recency"),
 )
 def reorder_history(request: Request, rng: Generator, world: World) -> Request:
     history = request.history

@@ -26,6 +26,8 @@ def replace_namesakes(by: str) -> Transformation:
     namesake an item with the same attributes that is as popular, if there is one. A recommender whose answer changes with
     the others, and with no namesake, joins items by title. One that reads nothing but attributes changes with neither.
 
+    A recommender to which an item is what its title says declares it: ``promises = ("titles",)``.
+
     Items whose namesakes the user has, or is offered, stay. It is not applicable if no other item has a namesake.
 
     Source:
@@ -60,6 +62,7 @@ def replace_namesakes(by: str) -> Transformation:
         promise=_PROMISES[by],
         promises_change=True,
         changes={"history"},
+        unless="titles" if by == "namesakes" else (),
     )
 
 

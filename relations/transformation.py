@@ -86,6 +86,7 @@ class Transformation:
             from `changes` unless it is given; see `aspect_of`. Of a relation with `promises_change`, it is what changes as
             far as possible: such a relation shows whether a recommender reads the aspect at all. None
             for relations on training data, and if other fields change.
+        window: How many of the latest items of a history are kept, if only they are.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Transformation:
     )
     may_refuse: bool = False
     aspect: Aspect | None = field(default=None, kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         as_before = self.apply is unchanged and self.training is None
@@ -137,6 +139,25 @@ class Transformation:
         for each in unless:
             choice(self.name, "unless", each, get_args(Promised))
         object.__setattr__(self, "unless", unless)
+
+    def declaration(self, *, wants_change: bool) -> str:
+        """What a recommender declares that rightly breaks a promise about this change, as Python writes it.
+
+        Args:
+            wants_change: Whether the promise is that the answers differ.
+
+        Returns:
+            Such as ``ignores = ("ratings",)``; empty if nothing that it may declare excuses it.
+        """
+        if self.unless:
+            return f'promises = ("{next(iter(self.unless))}",)'
+        if not wants_change:
+            return ""
+        if self.window is not None:
+            return f"reads_latest = {self.window}"
+        if self.aspect is not None:
+            return f'ignores = ("{self.aspect}",)'
+        return ""
 
     def __call__(
         self, request: Request | None = None, rng: Generator | None = None, world: World = NO_WORLD

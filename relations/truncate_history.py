@@ -36,4 +36,5 @@ def truncate_history(n: int) -> Transformation:
         promise="The answer hardly changes when only the latest items of the history are known.",
         changes={"history"},
         origin=METAMORPHIC,
+        window=latest,
     )

@@ -47,6 +47,11 @@ class Claim:
             object.__setattr__(self, "slices", tuple(self.slices))
 
     @property
+    def wants_change(self) -> bool:
+        """Whether a promise about two sides is that their answers differ."""
+        return self.changes or self.promise == "at least"
+
+    @property
     def allowed(self) -> tuple[float, float]:
         """The smallest and the largest mean that keep the promise."""
         if self.promise == "at most":

@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict import DECLARES, Verdict
 
 ROUNDING = 1e-9
 """The similarity of equal lists may differ from 1 by this much."""
@@ -121,6 +121,9 @@ class _Comparison:
         if standing is not verdict or verdict.status != "violated":
             return standing
         details = with_shared(verdict.details, self.claim, last.seen.effects, pairs, context)
+        declares = context.declaration(self.source, self.followup, self.claim.wants_change)
+        if declares:
+            details = {**details, DECLARES: declares}
         return dataclasses.replace(verdict, details=details)
 
     def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:

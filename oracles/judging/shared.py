@@ -76,14 +76,10 @@ def with_shared(
         effects,
         pairs,
         context,
-        unchanged=_asks_for_change(claim),
+        unchanged=claim.wants_change,
         ordered=not claim.oracle.endswith(_SETS),
     )
     return {**details, **shared}
-
-
-def _asks_for_change(claim: Claim) -> bool:
-    return claim.changes or claim.promise == "at least"
 
 
 def _breaking_users(claim: Claim, effects: Effects, context: Context) -> Mask | None:
@@ -91,7 +87,7 @@ def _breaking_users(claim: Claim, effects: Effects, context: Context) -> Mask | 
     if context.deterministic:
         is_small: Mask = effects.effect <= TIE
         return is_small if claim.promise == "at least" else ~is_small
-    if _asks_for_change(claim):
+    if claim.wants_change:
         return None
     return clearly_changed(effects.effect)
 

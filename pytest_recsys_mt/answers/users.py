@@ -81,6 +81,8 @@ class Context:
         unread: Returns what the relation between two sides changes if it is not read; None if it is, or is unknown.
         ignored: Returns why the change between two sides cannot matter, as the recommender declares not to read it; empty
             if it may.
+        declaration: Returns what a recommender declares that is meant to break a promise between two sides, as Python
+            writes it; the third argument is whether the promise is that answers change. Empty if nothing excuses it.
         unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
     """
 
@@ -104,6 +106,7 @@ class Context:
     messages: Callable[[Request], Sequence[Message]] = lambda request: ()
     unread: Callable[[Answers, Answers], Unread | None] = lambda source, followup: None
     ignored: Callable[[Answers, Answers], str] = lambda source, followup: ""
+    declaration: Callable[[Answers, Answers, bool], str] = lambda source, followup, changes: ""
     unsure: Callable[[], str] = str
 
 

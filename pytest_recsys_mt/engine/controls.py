@@ -24,7 +24,7 @@ from pytest_recsys_mt.calls.executor import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import MissingAnswerError
-from pytest_recsys_mt.metamorphic import name_of
+from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
@@ -82,15 +82,33 @@ def ignored(source: Answers, followup: Answers) -> str:
     if not isinstance(source, Side) or not isinstance(followup, Side):
         return ""
     subject = followup.runner.subject
-    known = [name_of(each) for each in source.transformations]
-    aspects = [
-        getattr(each, "aspect", None)
-        for each in followup.transformations
-        if name_of(each) not in known
-    ]
+    aspects = [getattr(each, "aspect", None) for each in _further(source, followup)]
     if not aspects or not all(aspect in subject.ignores for aspect in aspects):
         return ""
     return declared_unread(subject.name, str(aspects[0]))
+
+
+def declaration(source: Answers, followup: Answers, wants_change: bool) -> str:
+    """What a recommender declares that is meant to break a promise between two sides; see `Transformation.declaration`.
+
+    Empty if the sides differ in more than one transformation, or if nothing that it may declare excuses it.
+    """
+    if not isinstance(source, Side) or not isinstance(followup, Side):
+        return ""
+    further = _further(source, followup)
+    if len(further) != 1 or not isinstance(further[0], Transformation):
+        return ""
+    if (
+        followup.runner.subject.reads_text
+    ):  # a model that is named by its spec has no attributes to declare
+        return ""
+    return further[0].declaration(wants_change=wants_change)
+
+
+def _further(source: Side, followup: Side) -> list[AnyTransformation]:
+    """The transformations that only the follow-up has."""
+    known = [name_of(each) for each in source.transformations]
+    return [each for each in followup.transformations if name_of(each) not in known]
 
 
 def declared_unread(model: str, aspect: str) -> str:

@@ -11,7 +11,7 @@ from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.engine.controls import declared_unread, ignored, unread
+from pytest_recsys_mt.engine.controls import declaration, declared_unread, ignored, unread
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Effort
@@ -50,6 +50,7 @@ class Recsys:
             self.runner.context(report),
             unread=unread,
             ignored=ignored,
+            declaration=declaration,
             unsure=partial(doubt, self.runner),
         )
         self._replicates = self.runner.replicates
@@ -122,10 +123,16 @@ class Recsys:
 
         Without a transformation these are the source answers, which all tests share. Calls are
         sent only when an oracle reads the answers.
+
+        Raises:
+            NotApplicable: If a relation does not apply to the recommender; see `lacks`.
         """
         names = tuple(map(name_of, transformations))
         if not transformations:
             return self._source
+        for each in transformations:
+            if lacking := self.lacks(each):
+                raise NotApplicable(lacking)
         self._runs += 1
         retrained = [
             each
@@ -168,7 +175,8 @@ class Recsys:
             return f"{self.model} does not claim to use {promised}; set promises = ({promised!r},) to test it"
         for unless in getattr(transformation, "unless", ()):
             if unless in self.promises:
-                return f"{self.model} claims to use {unless}, so its answer may change"
+                may = "stay the same" if changes else "change"
+                return f"{self.model} claims to use {unless}, so its answer may {may}"
         return ""
 
     def rewind(self) -> None:

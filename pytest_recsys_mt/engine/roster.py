@@ -28,7 +28,7 @@ from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
-from pytest_recsys_mt.requests.abilities import method_of, notes_of
+from pytest_recsys_mt.requests.abilities import check_declared, method_of, misspelt, notes_of
 from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.safety.redaction import redact, shown
@@ -91,8 +91,10 @@ class Roster:
     @property
     def notes(self) -> list[str]:
         """What the recommenders of specs note, in safe lines."""
-        found = (notes_of(recommender) for recommender in self._recommenders.values())
-        return [one_line(redact(note)) for notes in found for note in notes]
+        notes = []
+        for recommender in self._recommenders.values():
+            notes += [*misspelt(recommender), *notes_of(recommender)]
+        return [one_line(redact(note)) for note in notes]
 
     def made(self, spec: str) -> object:
         """Another recommender that `spec` names."""
@@ -144,6 +146,8 @@ class Roster:
                 recommender = recommender()
             if key in self._unfit:
                 raise self._unfit[key]
+            if fixture:  # those of specs are checked before the first test
+                self._check_declarations(recommender)
             limit = self.settings.timeout
             known = subject(recommender, name, template or PROMPT, fixture, limit)
             if (ray := self._run.ray) is not None:
@@ -156,6 +160,13 @@ class Roster:
                 raise
             self._subjects[key] = known
         return known
+
+    def _check_declarations(self, recommender: object) -> None:
+        check_declared(recommender)
+        for note in misspelt(recommender):
+            safe = one_line(redact(note))
+            if safe not in self._run.notes:  # a fixture may make many objects of one class
+                self._run.notes.append(safe)
 
     def under_test(
         self, recommender: object, name: str, prompt: str | None, fit: Fit, fixture: str = ""

@@ -282,7 +282,8 @@ class Runner:
         It is found out by making the requests once more, however a transformation draws from its generator.
 
         Args:
-            made: The requests after `transformations`, by position of their case.
+            transformations: What may draw.
+            made: The requests after them, by position of their case.
         """
         names = tuple(map(name_of, transformations))
         if names not in self._draws:

@@ -11,7 +11,7 @@ from pytest_recsys_mt.report.diffs import DIFFERING, Line
 from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import SHARED
+from pytest_recsys_mt.verdict import DECLARES, SHARED
 
 NOTHING = "(nothing)"
 
@@ -66,10 +66,22 @@ def evidence(row: Row, where: str = "") -> list[str]:
             noun = "user" if users_left == 1 else "users"
             more = f"{users_left} more {noun}, and "
         lines += ["", f"({more}every request in full: {where or '--recsys-html=report.html'})"]
+    excuse = _excuse(row)
+    if excuse:
+        lines += ["", *wrap(excuse, WIDTH - 1)]
     shared = wrap(one_line(shared_of(row)), WIDTH - 1)
     if shared:
         return ["", *shared, *lines]
     return lines
+
+
+def _excuse(row: Row) -> str:
+    """What a recommender declares that is meant to answer so; empty if nothing excuses it."""
+    details = row.get("details") or {}
+    declares = details.get(DECLARES)
+    if not isinstance(declares, str):
+        return ""
+    return f"If it is meant to answer so, it declares: {one_line(declares)}"
 
 
 def _users_of(row: Row) -> list[Example]:

@@ -6,6 +6,7 @@ users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`
 ``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
 """
 
+import difflib
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
@@ -89,11 +90,73 @@ def check_declared(asked: object) -> None:
     """Check what an object declares as plain attributes; what a property computes is known once it is fitted.
 
     Raises:
-        RecommenderError: If a value is none of those that are allowed.
+        RecommenderError: If a value is none of those that are allowed, or contradicts another one.
     """
+    stated = {}
     for name, read in _READERS.items():
-        if not isinstance(inspect.getattr_static(asked, name, None), property):
-            read(asked)
+        if not _is_computed(asked, name):
+            stated[name] = read(asked)
+    for flag in ("deterministic", "seeded"):
+        value = None if _is_computed(asked, flag) else getattr(asked, flag, None)
+        # Not bool alone: what numpy computes is true or false too.
+        if isinstance(value, str) or (value is not None and value not in (True, False)):
+            raise RecommenderError(
+                f"{type(asked).__name__}.{flag} is {value!r}; write {flag} = True, or leave it out"
+            )
+    _check_for_contradictions(type(asked).__name__, stated)
+
+
+def _is_computed(asked: object, name: str) -> bool:
+    return isinstance(inspect.getattr_static(asked, name, None), property)
+
+
+_READ_BY: Mapping[str, Collection[str]] = {
+    "ratings": ("ratings", "history"),
+    "recency": ("history",),
+    "order": ("history",),
+    "titles": ("titles",),
+}
+"""What a recommender must read to keep a promise."""
+
+
+def _check_for_contradictions(model: str, stated: Mapping[str, Any]) -> None:
+    ignored = stated.get("ignores", frozenset())
+    for promised in sorted(stated.get("promises", ())):
+        for aspect in _READ_BY.get(promised, ()):
+            if aspect in ignored:
+                raise RecommenderError(
+                    f"{model}.promises holds {promised!r}, but {model}.ignores says that it does not read "
+                    f"{aspect!r}; leave one of the two out"
+                )
+    if "history" in ignored and stated.get("reads_latest") is not None:
+        raise RecommenderError(
+            f"{model}.reads_latest is {stated['reads_latest']!r}, but {model}.ignores says that it does not read "
+            f"'history'; leave one of the two out"
+        )
+
+
+_DECLARED = (
+    "deterministic", "seeded", "reads_text", "promises", "ignores", "reads_latest", "fingerprint", "identity",
+)  # fmt: skip
+"""The attributes that users write; a name near to one of these may be a typing error."""
+
+_NEAR = 0.85
+"""How alike, for difflib, such a name is: ``promise`` is to ``promises`` (0.93), ``seed`` is not to ``seeded`` (0.8)."""
+
+
+def misspelt(asked: object) -> list[str]:
+    """Attributes of an object that nothing reads and whose names are near to those that are read, in sentences."""
+    own = {name: value for kind in type(asked).__mro__[:-1] for name, value in vars(kind).items()}
+    own.update(getattr(asked, "__dict__", {}))
+    sentences = []
+    for name, value in sorted(own.items()):
+        if name.startswith("_") or callable(value) or name in _DECLARED:
+            continue
+        for meant in difflib.get_close_matches(name, _DECLARED, n=1, cutoff=_NEAR):
+            sentences.append(
+                f"{type(asked).__name__} has an attribute {name!r}, which nothing reads; did you mean {meant!r}?"
+            )
+    return sentences
 
 
 def _words(asked: object, attribute: str, known: Sequence[str], which: str) -> frozenset[Any]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt import relations
 from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import Transformation
 
@@ -27,3 +28,21 @@ def apply(request: Any, rng: Any, world: Any) -> Any:
 def test_what_is_none_is_refused(arguments: dict[str, Any], reason: str) -> None:
     with pytest.raises(RelationError, match=reason):
         Transformation("x", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("relation", "wants_change", "declared"),
+    [
+        (relations.invert_ratings, True, 'ignores = ("ratings",)'),
+        (relations.swap_history, True, 'ignores = ("history",)'),
+        (relations.truncate_history(20), True, "reads_latest = 20"),
+        (relations.truncate_history(20), False, ""),
+        (relations.scale_ratings(2), False, ""),
+        (relations.reorder_history, False, 'promises = ("order",)'),
+        (relations.replace_namesakes("namesakes"), True, 'promises = ("titles",)'),
+    ],
+)
+def test_a_relation_knows_which_declaration_excuses_who_breaks_it(
+    relation: Transformation, wants_change: bool, declared: str
+) -> None:
+    assert relation.declaration(wants_change=wants_change) == declared

@@ -59,6 +59,19 @@ class Misdeclared(faults.Sound):
     reads_latest = "50"
 
 
+class Contradicting(faults.Sound):
+    """Wants to be held to ratings that it does not read."""
+
+    promises = ("ratings",)
+    ignores = ("ratings",)
+
+
+class Misspelling(Modest):
+    """Means ``ignores``."""
+
+    ignore = ("ratings",)
+
+
 class Reader:
     """A text model that lists candidates as they come, without a genre that it is asked to leave out."""
 
@@ -216,12 +229,33 @@ def test_a_promise_that_there_is_not_is_named(pytester: pytest.Pytester) -> None
     assert result.ret == pytest.ExitCode.USAGE_ERROR, "before a test runs"
 
 
-def test_a_wrong_number_of_latest_items_is_named_before_a_test_runs(
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [(Misdeclared, "reads_latest is '50'"), (Contradicting, "does not read 'ratings'")],
+)
+def test_a_wrong_declaration_is_named_before_a_test_runs(
+    pytester: pytest.Pytester, wrong: type[object], named: str
+) -> None:
+    result = pytester.runpytest_inprocess(
+        SUITE / "test_preferences.py", model(wrong), "-p", "no:cacheprovider", "-q"
+    )
+    said = [line for line in result.outlines + result.errlines if named in line]
+    assert len(said) == 1
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_a_failure_names_the_declaration_that_it_lacks_and_the_summary_a_misspelt_one(
     pytester: pytest.Pytester,
 ) -> None:
     result = pytester.runpytest_inprocess(
-        SUITE / "test_preferences.py", model(Misdeclared), "-p", "no:cacheprovider", "-q"
+        SUITE / "test_ratings.py", model(Misspelling), "-p", "no:cacheprovider", "-q", "-k", "opposite",
+        "--recsys-shrink=0",
+    )  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            'If it is meant to answer so, it declares: ignores = ("ratings",)',
+            "note: Misspelling has an attribute 'ignore', which nothing reads; did you mean",
+            "    'ignores'?",
+        ]
     )
-    said = [line for line in result.outlines + result.errlines if "reads_latest is '50'" in line]
-    assert len(said) == 1
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.assert_outcomes(failed=1)

@@ -111,6 +111,8 @@ def pytest_runtest_makereport(
     if call.excinfo is not None:
         _shorten_traceback(report, item, call)
     asks_recommender = state.RUNNING_TEST in item.stash or collection.asks(item)
+    if asks_recommender and report.when == "setup" and report.passed:
+        _forget_earlier_attempt(item)
     if asks_recommender:
         for name in _SHOWN_PARTS & vars(report).keys():
             setattr(report, name, safe(getattr(report, name)))
@@ -119,6 +121,14 @@ def pytest_runtest_makereport(
     if asks_recommender and is_outcome and not is_planned:
         _attach_results(report, item, call)
     return report
+
+
+def _forget_earlier_attempt(item: pytest.Item) -> None:
+    """Let the attempt that begins print its evidence in full, as the earlier one of a rerun is not printed."""
+    if getattr(item, "execution_count", 1) > 1:  # set by pytest-rerunfailures
+        from pytest_recsys_mt.report.short_failures import SHOWN, forget
+
+        forget(item.config.stash.get(SHOWN, {}), item.nodeid)
 
 
 _SHOWN_PARTS = frozenset({"longrepr", "sections", "user_properties", "wasxfail"})

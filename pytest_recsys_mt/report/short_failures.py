@@ -4,7 +4,7 @@ Three relations that fail for one cause would otherwise print three times the sa
 """
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -15,8 +15,16 @@ from pytest_recsys_mt.verdict import Verdict
 
 _BEGINNING = 50  # characters of a verdict that pytest shows of a long one
 
-Shown = MutableMapping[tuple[str, str], str]
-"""What this process has printed: by file and oracle, and by smallest example within it, the name of the relation."""
+
+class Printed(NamedTuple):
+    """The first failure of its kind: the name of its relation, and its test."""
+
+    name: str
+    nodeid: str
+
+
+Shown = MutableMapping[tuple[str, str], Printed]
+"""What this process has printed, by file and oracle, and by smallest example within it."""
 
 SHOWN: pytest.StashKey[Shown] = pytest.StashKey()
 
@@ -67,17 +75,24 @@ def _kind_of(row: Row) -> str:
     return f"{row['nodeid'].partition('::')[0]} {row['oracle']}"
 
 
+def forget(shown: Shown, nodeid: str) -> None:
+    """Forget an earlier attempt of a test: pytest prints its last attempt only."""
+    for key in [key for key, printed in shown.items() if printed.nodeid == nodeid]:
+        del shown[key]
+
+
 def evidence_once(row: Row, where: str, shown: Shown) -> list[str]:
     """The evidence of a row in full if it is the first of its kind, else a line that says where more is."""
-    kind, name = _kind_of(row), row["relation"] or row["oracle"]
+    kind = _kind_of(row)
+    printed = Printed(row["relation"] or row["oracle"], row["nodeid"])
     small = smallest_of(row)
     twin = shown.get((kind, small)) if small else None
     first = is_first_of_its_kind(row, shown)
-    shown.setdefault((kind, small), name)
+    shown.setdefault((kind, small), printed)
     if first:
         return evidence(row, where)
     if twin is not None:
-        return [f"smallest example: that of {one_line(twin)} above; to run this test alone:"]
+        return [f"smallest example: that of {one_line(twin.name)} above; to run this test alone:"]
     shrunk = row.get("shrunk")
     if shrunk is None:
         if not row["examples"]:

@@ -39,18 +39,30 @@ def ranking_rows(record: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return rows
 
 
+def evidence_in(result: pytest.RunResult) -> list[str]:
+    """The printed evidence of the one failure."""
+    lines: list[str] = result.outlines
+    begins = next(place for place, line in enumerate(lines) if "- recsys-mt: " in line)
+    ends = next(place for place, line in enumerate(lines) if line.startswith("python -m pytest"))
+    assert ends - begins > 3
+    return lines[begins:ends]
+
+
 @pytest.mark.parametrize("mark", ["option", "marker"])
 def test_only_the_last_attempt_counts(run: Run, project: pytest.Pytester, mark: str) -> None:
     marked = TEST.replace("@metamorphic", "@pytest.mark.flaky(reruns=2)\n@metamorphic")
     project.makepyfile(test_it=TEST if mark == "option" else marked)
     path = project.path / "record.json"
     model = ["--recsys-model=toys:ScaleSensitive", f"--recsys-json={path}"]
-    run(*model, "-p", "no:rerunfailures", "-W", "ignore::pytest.PytestUnknownMarkWarning")
+    printed_once = evidence_in(
+        run(*model, "-p", "no:rerunfailures", "-W", "ignore::pytest.PytestUnknownMarkWarning")
+    )
     once = record_of(path)
     result = run(*model, *(["--reruns=2"] if mark == "option" else []))
     again = record_of(path)
     result.assert_outcomes(passed=1, failed=1)
     assert "2 rerun" in result.stdout.str()
+    assert evidence_in(result) == printed_once, "the attempt that is printed has its evidence"
     rows = ranking_rows(again)
     assert rows["scale_ratings(2)"]["attempts"] == 3
     assert rows["reorder_history"]["attempts"] == 1

@@ -147,6 +147,10 @@ def spent(given: argparse.Namespace) -> int:
     from pytest_recsys_mt.errors import CacheError
 
     folder = _folder(given)
+    if not folder.is_dir():
+        raise CacheError(
+            f"there is no folder {str(folder)!r}; name the one that --recsys-cache or recsys_cache names with --cache"
+        )
     accounts = dict(days(folder))
     if not accounts:
         raise CacheError(

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -116,7 +117,8 @@ class DayAccount(Budget):
     def _in_words(self, name: str, limit: float) -> str:
         return (
             f"{typed(f'{name}-a-day')}={limit} is reached: {self.calls:,} calls, {self.tokens:,.0f} tokens and "
-            f"${self.usd:.2f} since 00:00 UTC, in all runs on {str(self._folder)!r}; recsys-mt cache spent lists them"
+            f"${self.usd:.2f} since 00:00 UTC, in all runs on {str(self._folder)!r}; "
+            f"recsys-mt cache spent --cache {shlex.quote(str(self._folder))} lists them"
         )
 
 

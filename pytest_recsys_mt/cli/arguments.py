@@ -45,18 +45,30 @@ class _Parser(argparse.ArgumentParser):
 
         typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
         if typed is not None:
-            near = difflib.get_close_matches(typed[1] or typed[2], _known(self), 1)
-            message += f"; did you mean {near[0]!r}?" if near else f"; see {self.prog} --help"
+            known = dict(
+                reversed([*_known(self)])
+            )  # of equal words that of the outer command counts
+            word = typed[1] or typed[2]
+            near = difflib.get_close_matches(word, known, 1)
+            if near:
+                # What was spelt right was typed at the wrong place.
+                meant = known[word] if near[0] == word else near[0]
+                message += f"; did you mean {meant!r}?"
+            else:
+                message += f"; see {self.prog} --help"
         super().error(abridged(message))
 
 
-def _known(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _known(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """The words that a command and those below it know, each with what is to be typed for it."""
     for action in parser._actions:
-        yield from action.option_strings
-        yield from map(str, action.choices or ())
+        for word in (*action.option_strings, *map(str, action.choices or ())):
+            yield word, word
         if isinstance(action.choices, Mapping):
             for below in action.choices.values():
-                yield from _known(below)
+                for word, typed in _known(below):
+                    # What a command below is called by is typed after that one.
+                    yield word, typed if typed.startswith("recsys-mt") else f"{below.prog} {typed}"
 
 
 class _Version(argparse.Action):

@@ -271,13 +271,23 @@ class Gate:
 def _failure(reasons: Sequence[Reason]) -> str:
     told = []
     for kind, clause in KINDS.items():
-        names = [_cut(each.name or each.text, LONGEST) for each in reasons if each.kind == kind]
-        shown = list(dict.fromkeys(names))[:NAMED]
-        left = sum(name not in shown for name in names)
+        names = Counter(
+            _cut(each.name or each.text, LONGEST) for each in reasons if each.kind == kind
+        )
         if names:
-            listed = "; ".join([*shown, *[f"{left} more"] * bool(left)])
-            told.append(clause.format(count=len(names), names=listed))
+            told.append(clause.format(count=names.total(), names=_listed(names)))
     return "; ".join(told)
+
+
+def _listed(names: Counter[str]) -> str:
+    """The first names, and how many reasons have others: the numbers add up to that of all reasons."""
+    listed = []
+    for name, count in list(names.items())[:NAMED]:
+        listed.append(name if count == 1 else f"{name}, {count} times")
+    left = sum(list(names.values())[NAMED:])
+    if left:
+        listed.append(f"{left} more")
+    return "; ".join(listed)
 
 
 def _cut(text: str, longest: int) -> str:

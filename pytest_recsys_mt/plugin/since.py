@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST = 8
 """Most tests of one kind, and most lines of a changed example, that are printed; of more only their number."""
 
-KINDS = ("FIXED", "SETTLED", "STILL", "NEW")
+KINDS = ("FIXED", "SETTLED", "SKIPPED", "STILL", "NEW")
 """The kinds of changes, in the order in which they are printed."""
 
 _WIDTH = 79
@@ -54,7 +54,7 @@ def since(earlier: Earlier, rows: Sequence[Row], digest: str) -> Iterator[str]:
     for nodeid, rows_of_test in rows_by_test.items():
         was = earlier.known.get(nodeid)
         now = state_of_test(rows_of_test)
-        if was is None or now == "not-applicable":
+        if was is None:
             continue
         if now not in UNSETTLED and was.state not in UNSETTLED:
             continue
@@ -91,6 +91,8 @@ def _sentence(row: Row, was: Was, now: State, digest: str, *, with_id: bool) -> 
 
 def _kind(before: str, now: State) -> str:
     """Which of `KINDS` a change is; one of both states is not settled."""
+    if now == "not-applicable":
+        return "SKIPPED"
     if now not in UNSETTLED:
         return "SETTLED" if before == "inconclusive" else "FIXED"
     return "STILL" if before in UNSETTLED else "NEW"

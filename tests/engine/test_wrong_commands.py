@@ -66,6 +66,8 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
     [
         ("repport other.json", "invalid choice: 'repport'*did you mean 'report'?"),
         ("cahce stats", "invalid choice: 'cahce'*did you mean 'cache'?"),
+        ("spent", "invalid choice: 'spent'*did you mean 'recsys-mt cache spent'?"),
+        ("cache spent --cache nowhere", "there is no folder 'nowhere'*--cache"),
         ("cache exprt x", "invalid choice: 'exprt'*did you mean 'export'?"),
         ("bananas", "invalid choice: 'bananas'*see recsys-mt --help"),
         ("report other.json --outptu=x", "unrecognized arguments: --outptu*did you mean '--output'?"),

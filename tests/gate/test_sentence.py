@@ -47,6 +47,12 @@ def test_every_reason_is_in_the_sentence_and_only_the_first_names() -> None:
     assert gate["status"] == "failed"
 
 
+def test_the_numbers_of_the_sentence_add_up_where_names_repeat() -> None:
+    same = [row(0, "violated", "failed", nodeid=f"t{model}.py::test_x") for model in range(2)]
+    gate = decided(*same, *(row(number, "violated", "failed") for number in range(1, 5)))
+    assert gate["sentence"] == "gate: failed; 6 violated (r0, 2 times; r1; r2; 2 more)"
+
+
 def test_a_test_of_several_verdicts_fails_for_the_one_that_does_not_hold() -> None:
     test = {"nodeid": "t.py::test_two[toy]"}
     for better in ("holds", "inconclusive", "error"):

@@ -14,7 +14,7 @@ from pytest_recsys_mt.gate.store import Store
 
 SHOP = """
 import os
-from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt import NotApplicable, Recommendation
 
 class Shop:
     deterministic = True
@@ -24,6 +24,8 @@ class Shop:
 
     def ids(self, request):
         breaks = os.environ["BREAKS"]
+        if "refuses" in breaks:
+            raise NotApplicable("closed")
         ids = [item.id for item in request.candidates]
         first = request.history[-1]
         if "order" not in breaks:
@@ -77,7 +79,9 @@ def outcomes(result: pytest.RunResult) -> list[str]:
 def said(result: pytest.RunResult) -> list[str]:
     """The lines on what became of tests, each in one."""
     text = "\n".join(result.outlines)
-    found = re.findall(r"(?m)^((?:FIXED|SETTLED|STILL|NEW) .*(?:\n      [^ \-+].*)*)$", text)
+    found = re.findall(
+        r"(?m)^((?:FIXED|SETTLED|SKIPPED(?= [a-z])|STILL|NEW) .*(?:\n      [^ \-+].*)*)$", text
+    )
     return [" ".join(each.replace("the same example shows it", "").split()) for each in found]
 
 
@@ -104,6 +108,13 @@ def test_what_failed_comes_first_and_is_said_to_be_fixed_or_not(run: Run) -> Non
             ("NEW", "shuffle_candidates", "shuffle_candidates", "holds", "violated"),
         )
         for file, run in (("a", 1), ("b", 2))
+    ]
+
+
+def test_what_does_not_apply_any_more_is_said_to_be_skipped(run: Run) -> None:
+    run("ratings", "test_a.py")
+    assert said(run("refuses", "test_a.py")) == [
+        "SKIPPED scale_ratings(2) of shop.py:Shop: violated in run 1, not-applicable now"
     ]
 
 
@@ -231,7 +242,10 @@ def test_the_smallest_example_is_asked_again_before_anything_else(
     )
     first_asked()
     (pytester.path / "test_b.py").write_text(f"{TESTS}\npytestmark = pytest.mark.skip\n")
-    assert "test_b" not in " ".join(said(run("ratings", "--recsys-max-calls=4")))
+    of_the_skipped = [
+        each for each in said(run("ratings", "--recsys-max-calls=4")) if "test_b" in each
+    ]
+    assert [each.partition(" ")[0] for each in of_the_skipped] == ["SKIPPED"]
     first_asked()
     run("ratings", "--recsys-shrink=0")
     assert first_asked().startswith(whole)

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
@@ -123,22 +123,31 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
         DataError: If a model stands in two records of the same prompts, if records of one data set differ in what values
             depend on, or if there is nothing to show.
     """
-    found = [
-        board
-        for pool in _pools(records)
-        for name in dict.fromkeys(row["suite"] for rows in pool.rows.values() for row in rows)
-        if suite in ("", name) and (board := _board(pool, name)).lines
-    ]
-    if not found:
-        suites = sorted({str(row["suite"]) for _, each in records for row in each["results"]})
+    boards = []
+    for pool in _pools(records):
+        every_row = chain.from_iterable(pool.rows.values())
+        for name in dict.fromkeys(row["suite"] for row in every_row):
+            if suite not in ("", name):
+                continue
+            board = _board(pool, name)
+            if board.lines:
+                boards.append(board)
+    if not boards:
+        every_row = chain.from_iterable(record["results"] for _, record in records)
+        suites = ", ".join(sorted({str(row["suite"]) for row in every_row}))
         wanted = f"of the suite {suite!r} " if suite else ""
         raise DataError(
-            f"the records have no value {wanted}to compare; their suites: {one_line(', '.join(suites)) or 'none'}"
+            f"the records have no value {wanted}to compare; their suites: {one_line(suites) or 'none'}"
         )
-    return found
+    return boards
 
 
-def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
+def _pools(records: Sequence[tuple[str, Document]]) -> list[_Pool]:
+    """The records by their data.
+
+    Raises:
+        DataError: If records of one data set cannot stand beside each other.
+    """
     pools: dict[str, _Pool] = {}
     prompts: dict[str, set[str]] = {}
     for _, record in records:
@@ -147,46 +156,70 @@ def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
     for name, record in records:
         key = f"{record['data']} {record.get('data_digest')}"
         pool = pools.setdefault(key, _Pool((name, record)))
-        apart = differences(pool.first[1], record)
-        told = [each for each in apart if not each.startswith("other tests")]
+        first_name, first = pool.first
+        # Models may have other tests: those that are missing are not compared.
+        told = [text for text in differences(first, record) if not text.startswith("other tests")]
         if told:
             raise DataError(
-                f"{name!r} cannot stand beside {pool.first[0]!r}: {'; '.join(told)} "
+                f"{name!r} cannot stand beside {first_name!r}: {'; '.join(told)} "
                 f"(the baseline is the first, this run the second); run both alike"
             )
         for model in record["models"]:
-            prompt = (
-                prompts_of(record) if len(prompts[model]) > 1 else ""
-            )  # older records name none
+            # Older records name no prompt.
+            prompt = prompts_of(record) if len(prompts[model]) > 1 else ""
             called = f"{model} ({prompt})" if prompt else model
-            if called in pool.origin:
-                raise DataError(
-                    f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"
-                )
-            _refuse_other_questions(pool, name, model, record)
-            pool.origin[called] = (name, record, model)
-            pool.rows[called] = [
-                {**row, "model": called, "nodeid": address(row)}
-                for row in record["results"]
-                if row["model"] == model
-            ]
+            _add_model(pool, name, record, model, called)
     return list(pools.values())
 
 
+def _add_model(pool: _Pool, name: str, record: Document, model: str, called: str) -> None:
+    """Add a model of a record to its pool.
+
+    Args:
+        pool: The pool.
+        name: The name of the record.
+        record: The record.
+        model: The name of the model in the record.
+        called: Its name on the board.
+
+    Raises:
+        DataError: If the pool has it already, or it was asked other questions than the models there.
+    """
+    if called in pool.origin:
+        raise DataError(
+            f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"
+        )
+    _refuse_other_questions(pool, name, model, record)
+    pool.origin[called] = (name, record, model)
+    pool.rows[called] = [
+        {**row, "model": called, "nodeid": address(row)}
+        for row in record["results"]
+        if row["model"] == model
+    ]
+
+
 def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document) -> None:
-    asked = {
-        key: (digest, model)
-        for model, held in pool.rows.items()
-        for key, row in keyed(held)
-        if (digest := detail_of(row, "questions_digest"))
-    }
-    for key, row in keyed([row for row in record["results"] if row["model"] == model]):
-        now = detail_of(row, "questions_digest")
-        if now and key in asked and asked[key][0] != now:
-            then, other = asked[key]
+    """Check that a model was asked the questions that the models of its pool were asked.
+
+    Raises:
+        DataError: If it was asked others.
+    """
+    asked: dict[Key, tuple[object, str]] = {}
+    for other, rows_of_other in pool.rows.items():
+        for key, row in keyed(rows_of_other):
+            digest = detail_of(row, "questions_digest")
+            if digest:
+                asked[key] = (digest, other)
+    rows = [row for row in record["results"] if row["model"] == model]
+    for key, row in keyed(rows):
+        digest = detail_of(row, "questions_digest")
+        if not digest or key not in asked:
+            continue
+        earlier_digest, other = asked[key]
+        if earlier_digest != digest:
             raise DataError(
                 f"{name!r} cannot stand beside {pool.origin[other][0]!r}: {one_line(key[0])} asked other questions "
-                f"(SHA-256 {one_line(str(then))[:12]} and {one_line(str(now))[:12]}); ask both the same questions"
+                f"(SHA-256 {one_line(str(earlier_digest))[:12]} and {one_line(str(digest))[:12]}); ask both the same questions"
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 DIED = "a worker died: what it paid for since its last test that ended is not in these sums; answers that arrived are kept"
 
+"""The note of a run one of whose workers died."""
+
+_ADDED = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
+"""The contents of a test report that a record adds up."""
+
 
 def finish(
     config: pytest.Config,
@@ -43,43 +48,86 @@ def finish(
     again: Sequence[Again] = (),
     left_out: int = 0,
 ) -> Record:
-    """Collect the contents of the test reports, and write the requested files."""
-    drifts = _merged(drift for found in again for drift in found["drifts"])
-    own = version("pytest-recsys-mt")
-    record = Record(settings, own, started, baselines, incomplete, drifts, left_out)
+    """Collect the contents of the test reports, and write the requested files.
+
+    A file that cannot be written is reported on the terminal and in the record's `unwritten`, and the others are
+    still written.
+
+    Args:
+        config: Pytest's configuration.
+        settings: The settings of the run.
+        reports: All test reports, with the contents that `sections.attach` gave them.
+        results: By test id, its attempts and the rows that count.
+        started: When the run began, as `time.time` says it.
+        baselines: The records to compare with, each with its name.
+        incomplete: Why the run is partial, if it is.
+        again: What each process found when it asked some users again.
+        left_out: How many selected tests the effort left out.
+    """
+    record = _collected(settings, reports, results, started, baselines, incomplete, again, left_out)
+    reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
+    _write_files(config, settings, record, reporter)
+    if settings.keep != "no" and settings.fault is None and record.rows:
+        _keep(config.rootpath, settings, record, reporter)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary and (record.rows or record.incomplete):
+        _append_summary(summary, record, reporter)
+    return record
+
+
+def _collected(
+    settings: Settings,
+    reports: Sequence[Any],
+    results: Mapping[str, Result],
+    started: float,
+    baselines: Sequence[tuple[str, Document]],
+    incomplete: Sequence[str],
+    again: Sequence[Again],
+    left_out: int,
+) -> Record:
+    """The record of the run, of the contents of its test reports."""
+    drifts = _merged(drift for process in again for drift in process["drifts"])
+    version_of_plugin = version("pytest-recsys-mt")
+    record = Record(settings, version_of_plugin, started, baselines, incomplete, drifts, left_out)
+    # A test has several reports, and the rows of its last attempt count once.
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
-    for found in again:
-        record.add(found["calls"], found["causes"])
-        record.notes.update(found["notes"])
-        record.planted += found["planted"]
-        for model, users in found["lists"].items():
-            record.lists.setdefault(model, {}).update(users)
-    counted = ("calls", "causes", "planned", "data_digest", "requests", "ahead", "readings")
+    for process in again:
+        record.add(process["calls"], process["causes"])
+        record.notes.update(process["notes"])
+        record.planted += process["planted"]
+        for model, lists_by_user in process["lists"].items():
+            record.lists.setdefault(model, {}).update(lists_by_user)
     for report in reports:
-        record.add(**{name: report.recsys_mt[name] for name in counted})
-    if any(CRASHED in each.failed for result in results.values() for each in result.attempts):
+        record.add(**{name: report.recsys_mt[name] for name in _ADDED})
+    attempts = (attempt for result in results.values() for attempt in result.attempts)
+    if any(CRASHED in attempt.failed for attempt in attempts):
         record.notes.add(DIED)
-    reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
-    junit = config.getoption("xmlpath", None)
-    gate = settings.ask_everybody
-    add_facts = lambda path: annotate(path, record.document(), config, gate=gate)
-    draw = lambda path: write_report(record.document(), path)
-    with contextlib.suppress(OSError):  # which the writing below says
-        if junit and record.rows and not is_replaced(Path(junit)):
-            reporter.write_line(
-                f"recsys-mt: --junitxml={junit!r} is no file, so no facts are added to it"
-            )
-            junit = None
-    for option, path, write in (
+    return record
+
+
+def _write_files(config: pytest.Config, settings: Settings, record: Record, reporter: Safe) -> None:
+    """Write the record, the facts into the JUnit file, and the page, those that were asked for."""
+
+    def add_facts(path: Path) -> None:
+        annotate(path, record.document(), config, gate=settings.ask_everybody)
+
+    def draw(path: Path) -> None:
+        write_report(record.document(), path)
+
+    # The record first: it is what the others are made of.
+    wanted: tuple[tuple[str, Path | str | None, Callable[[Path], None]], ...] = (
         ("--recsys-json", settings.json, record.write),
-        ("--junitxml", junit and Path(junit), add_facts),
+        ("--junitxml", _junit_file(config, record, reporter), add_facts),
         ("--recsys-html", settings.html, draw),
-    ):
+    )
+    for option, path, write in wanted:
+        if path is None:
+            continue
         try:
-            if path is not None:  # absolute, as a recommender may have changed the folder
-                write(config.invocation_params.dir / path)
-                record.written.append(str(path))
+            # Absolute, as a recommender may have changed the folder.
+            write(config.invocation_params.dir / path)
+            record.written.append(str(path))
         except (OSError, ParseError, MemoryError) as error:
             why = str(error) or "memory is short"
             record.unwritten.append(
@@ -87,33 +135,52 @@ def finish(
                 f"another place, and run again: answers in the cache are not asked again"
             )
             reporter.write_line(f"\nERROR: recsys-mt: {record.unwritten[-1]}", red=True)
-    if settings.keep != "no" and settings.fault is None and record.rows:
-        root, lines = config.rootpath, lines_of(record.document())
-        try:
-            Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
-        except (OSError, MemoryError) as error:
+
+
+def _junit_file(config: pytest.Config, record: Record, reporter: Safe) -> Path | str | None:
+    """The JUnit file that pytest has written; None if there is none, or a pipe or device that holds nothing to add to."""
+    junit: str | None = config.getoption("xmlpath", None)
+    if not junit:
+        return junit  # an empty name is reported with the files that cannot be written
+    with contextlib.suppress(OSError):  # the attempt to write reports it
+        if record.rows and not is_replaced(Path(junit)):
             reporter.write_line(
-                f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none"
+                f"recsys-mt: --junitxml={junit!r} is no file, so no facts are added to it"
             )
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary and (record.rows or record.incomplete):
-        try:
-            append(Path(summary), record.document(), record.written)
-        except OSError as error:
-            reporter.write_line(
-                f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "
-                f"record and the gate are unaffected",
-                red=True,
-            )
-    return record
+            return None
+    return Path(junit)
+
+
+def _keep(root: Path, settings: Settings, record: Record, reporter: Safe) -> None:
+    """Keep the run in the project's store."""
+    lines = lines_of(record.document())
+    try:
+        Store.of(root).keep(record.document(), lines, root, everybody=settings.ask_everybody)
+    except (OSError, MemoryError) as error:
+        reporter.write_line(
+            f"recsys-mt: this run is not kept in {str(root / RUNS)!r}: {error}; --recsys-keep=no keeps none"
+        )
+
+
+def _append_summary(summary: str, record: Record, reporter: Safe) -> None:
+    """Append to the summary of a GitHub job."""
+    try:
+        append(Path(summary), record.document(), record.written)
+    except OSError as error:
+        reporter.write_line(
+            f"recsys-mt: GITHUB_STEP_SUMMARY={summary!r} cannot be written: {error.strerror}; the "
+            f"record and the gate are unaffected",
+            red=True,
+        )
 
 
 __all__ = ["Record", "finish", "lost", "missing", "results_of"]
 
 
 def _merged(found: Iterable[Drift]) -> list[Drift]:
+    """The drift of each model: one that fails the gate if any process found one, else that of the largest effect."""
     by_model = grouped(found, lambda drift: drift["model"])
-    return [
-        max(drifts, key=lambda each: (each["drifted"], each["effect"]))
-        for _, drifts in sorted(by_model.items())
-    ]
+    worst = []
+    for _, drifts in sorted(by_model.items()):
+        worst.append(max(drifts, key=lambda each: (each["drifted"], each["effect"])))
+    return worst

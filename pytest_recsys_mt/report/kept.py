@@ -1,7 +1,8 @@
 """``recsys-mt runs``: the kept runs of a project, and which of them is a baseline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.store import Kept, Store
@@ -9,9 +10,13 @@ from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import one_line
 
 SHOWN = {
-    "regressed": "{} regressed", "suspicious": "{} suspiciously better", "holds": "{} hold", "violated": "{} violated",
-    "inconclusive": "{} inconclusive", "error": "{} errors",
-}  # fmt: skip
+    "regressed": "{} regressed",
+    "suspicious": "{} suspiciously better",
+    "holds": "{} hold",
+    "violated": "{} violated",
+    "inconclusive": "{} inconclusive",
+    "error": "{} errors",
+}
 """The verdicts that a line counts."""
 
 
@@ -23,8 +28,8 @@ def runs(folder: Path) -> Iterator[str]:
         yield f"no run is kept in {str(store.folder)!r}; runs are kept when they end"
     elif not store.folder.is_relative_to(folder):
         yield f"of {str(store.folder)!r}, as no run is kept in this folder:"
-    for each in kept:
-        yield from _lines(each)
+    for run in kept:
+        yield from _lines(run)
     try:
         store.accepted()
     except PolicyError as error:
@@ -32,28 +37,55 @@ def runs(folder: Path) -> Iterator[str]:
 
 
 def accept(folder: Path, number: int | None) -> str:
-    """Make a run a baseline, and say of what."""
+    """Make a run a baseline, and say of what.
+
+    Args:
+        folder: The folder of the project, or one below it.
+        number: The number of the run; None for the latest.
+
+    Raises:
+        DataError: If the choice cannot be written.
+    """
     store = Store.around(folder)
     with failing_as(DataError, f"{str(store.folder)!r} cannot be written"):
         kept = store.accept(number)
     failed = "" if kept.head.get("gate") == "passed" else " (its own gate failed)"
     which = "" if store.folder.is_relative_to(folder) else f" in {str(store.folder)!r}"
-    return f"run {kept.number}{which} is the baseline of {_models(kept)} now{failed}: pytest ... --recsys-baseline"
+    return (
+        f"run {kept.number}{which} is the baseline of {_models(kept)} now{failed}: "
+        f"pytest ... --recsys-baseline"
+    )
 
 
 def _lines(kept: Kept) -> Iterator[str]:
+    """What was run when, and what came of it; the head of a run is a file, in which anything may stand."""
     head = kept.head
     if not head:
         yield f"{kept.number:4}  damaged: {str(kept.record.parent)!r}"
         return
-    started = str(head.get("started", ""))[:16].replace("T", " ")
-    marks = "; baseline" * kept.accepted + "; all users asked" * bool(head.get("everybody"))
-    yield f"{kept.number:4}  {one_line(started)}  {one_line(str(head.get('commit') or '-')):9} {_models(kept)} on {one_line(str(head.get('data')))}, seed {one_line(str(head.get('seed')))}"
-    counted: dict[str, int] = {}
-    for counts in (head.get("reasons"), head.get("counts")):  # runs of before lack the first
-        counted |= counts if isinstance(counts, dict) else {}
-    told = [text.format(counted[status]) for status, text in SHOWN.items() if counted.get(status)]
-    yield f"      gate {one_line(str(head.get('gate')))}: {', '.join(told) or 'no verdict'}{marks}"
+    started = one_line(str(head.get("started", ""))[:16].replace("T", " "))
+    commit = one_line(str(head.get("commit") or "-"))
+    data = one_line(str(head.get("data")))
+    seed = one_line(str(head.get("seed")))
+    yield f"{kept.number:4}  {started}  {commit:9} {_models(kept)} on {data}, seed {seed}"
+    gate = one_line(str(head.get("gate")))
+    counts = _counts(head)
+    shown = [text.format(counts[status]) for status, text in SHOWN.items() if counts.get(status)]
+    marks = ""
+    if kept.accepted:
+        marks += "; baseline"
+    if head.get("everybody"):
+        marks += "; all users asked"
+    yield f"      gate {gate}: {', '.join(shown) or 'no verdict'}{marks}"
+
+
+def _counts(head: Mapping[str, Any]) -> dict[str, int]:
+    """How many verdicts are in each state, and how many changed since the baseline in each way."""
+    counts: dict[str, int] = {}
+    for part in (head.get("reasons"), head.get("counts")):  # earlier runs lack the first
+        if isinstance(part, dict):
+            counts |= part
+    return counts
 
 
 def _models(kept: Kept) -> str:

@@ -1,6 +1,5 @@
 """The contents of a test report: the rows for the record, and the evidence for people."""
 
-import contextlib
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -45,32 +44,23 @@ def attach(
     """Attach the rows of a test and its calls to the report, and the evidence below a failure.
 
     The rows travel in the report's own attributes, which xdist sends to the controller unchanged,
-    so they hold only plain data. `shown` is what this process has printed so far. The arguments of `reproduce` say whether all answers are on disk, and
-    how many calls to spend on smallest examples.
+    so they hold only plain data.
+
+    Args:
+        report: The report of the test's call, or of the phase that failed or skipped before it.
+        item: The test.
+        running: What the test has judged so far.
+        settings: The settings of the run.
+        run: What the process runs; None if it could not begin.
+        reproduce: Makes the command that runs the test again, from whether all answers are on disk and how many calls
+            to spend on smallest examples.
+        explain: Takes each failure of users' code that the test names.
+        shown: What this process has printed so far.
     """
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    model = running.model or parameters.get("recsys_model", "")  # "" before its fixture ran
-    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
-    fingerprint = None if running.recsys is None else running.recsys.fingerprint
-    rows = [
-        row_of(
-            verdict,
-            expected=running.expectation(verdict),
-            fingerprint=fingerprint,
-            promise=promise_of(item, running.transformation, verdict.oracle, verdict.allowed),
-            shrunk=running.counterexamples.get(number),
-            **place,
-        )
-        for number, verdict in enumerate(running.verdicts)
-    ]
-    told = report.skipped or running.transformation is not None or running.reason
-    if not rows and (report.failed or report.skipped) and told:
-        relation = "" if running.transformation is None else name_of(running.transformation)
-        status: Status = "error" if report.failed else "not-applicable"
-        reason = running.reason or _first_line(report)
-        nothing = Verdict(status, "", relation, reason=reason)
-        promise = promise_of(item, running.transformation, "")
-        rows = [row_of(nothing, expected="holds", promise=promise, **place)]
+    # The model is unknown if the test ended before its fixture ran.
+    model = running.model or parameters.get("recsys_model", "")
+    rows = _rows_of(report, item, running, model)
     policy = None if run is None else settings.policy
     if policy is not None and report.failed and _of_verdict(report) and _passes(rows, policy):
         # As pytest's own xfail does: a verdict that does not gate is reported and fails nothing.
@@ -79,14 +69,16 @@ def attach(
     executor = run.executor if run is not None and running.recsys is not None else None
     unsettled = [row for row in rows if row["status"] in UNSETTLED]
     if unsettled:
-        again = sanitize(reproduce(executor is not None and executor.replayable, 0))
+        are_answers_on_disk = executor is not None and executor.replayable
+        command = sanitize(reproduce(are_answers_on_disk, 0))
         for row in unsettled:
-            row["reproduce"] = again
+            row["reproduce"] = command
     for row in rows:
         row["outcome"] = outcome_of(report)
+    drained = {"calls": {}, "causes": []} if run is None else run.drain()
     report.recsys_mt = {
         "rows": rows,
-        **({"calls": {}, "causes": []} if run is None else run.drain()),
+        **drained,
         "planned": running.unasked(),
         "data_digest": "" if run is None else run.data_digest,
         "requests": _requests(running, run),
@@ -95,60 +87,104 @@ def attach(
     }
     if report.failed:
         if run is not None:
-            text = "\n".join([report.longreprtext, *(row["reason"] for row in rows)])
-            failures = run.raised(text, model)
-            for failure in failures:
-                explain(failure)
-            report.recsys_mt["raised"] = [failure.told() for failure in failures]
+            _attach_failures(report, run, model, rows, explain)
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
-        whole = str(settings.html or settings.json or "")
-        report.sections += _evidence_of(running, rows, smaller, whole, shown)
+        whole_record = str(settings.html or settings.json or "")
+        report.sections += _evidence_of(running, rows, smaller, whole_record, shown)
+
+
+def _rows_of(report: Any, item: pytest.Item, running: RunningTest, model: str) -> list[Row]:
+    """The rows of a test's verdicts; without any, one that says why a test failed or was skipped."""
+    place = {"nodeid": report.nodeid, "suite": Path(item.path).parent.name, "model": model}
+    fingerprint = None if running.recsys is None else running.recsys.fingerprint
+    rows = []
+    for number, verdict in enumerate(running.verdicts):
+        promise = promise_of(item, running.transformation, verdict.oracle, verdict.allowed)
+        row = row_of(
+            verdict,
+            expected=running.expectation(verdict),
+            fingerprint=fingerprint,
+            promise=promise,
+            shrunk=running.counterexamples.get(number),
+            **place,
+        )
+        rows.append(row)
+    if rows or not (report.failed or report.skipped):
+        return rows
+    # A test that failed without a verdict, a relation or a reason has judged nothing, and gets no row.
+    if report.skipped or running.transformation is not None or running.reason:
+        relation = "" if running.transformation is None else name_of(running.transformation)
+        status: Status = "error" if report.failed else "not-applicable"
+        reason = running.reason or _first_line(report)
+        unjudged = Verdict(status, "", relation, reason=reason)
+        promise = promise_of(item, running.transformation, "")
+        rows.append(row_of(unjudged, expected="holds", promise=promise, **place))
+    return rows
+
+
+def _attach_failures(
+    report: Any, run: Run, model: str, rows: Sequence[Row], explain: Callable[[Failure], None]
+) -> None:
+    """Attach the failures of users' code that a failed test names, and explain each."""
+    reasons = [row["reason"] for row in rows]
+    text = "\n".join([report.longreprtext, *reasons])
+    failures = run.raised(text, model)
+    for failure in failures:
+        explain(failure)
+    report.recsys_mt["raised"] = [failure.told() for failure in failures]
 
 
 def _evidence_of(
-    running: RunningTest, rows: Sequence[Row], smaller: str, whole: str, shown: Shown
+    running: RunningTest, rows: Sequence[Row], smaller: str, whole_record: str, shown: Shown
 ) -> Iterator[tuple[str, str]]:
-    wanting = any(row["status"] != row["expected"] for row in rows)
+    """The sections of a failed test: a title and a text for each verdict to which the failure is due."""
+    is_unexpected = [row["status"] != row["expected"] for row in rows]
+    # Not strict: a test without verdicts may have the one row that says why.
     for number, (verdict, row) in enumerate(zip(running.verdicts, rows, strict=False)):
-        if wanting and row["status"] == row["expected"]:
+        if any(is_unexpected) and not is_unexpected[number]:
             continue  # the test failed for another verdict
-        first = is_first_of_its_kind(row, shown)
-        told = evidence_once(row, whole, shown)
+        is_first = is_first_of_its_kind(row, shown)
+        evidence = evidence_once(row, whole_record, shown)
         lines = textwrap.wrap(verdict.summary, 79)
-        if first:
-            lines += [verdict.numbers, *told]
-            lines += ["to run this test again:"] if row["reproduce"] else []
-        else:
-            lines += told
-        lines += [row["reproduce"]] if row["reproduce"] else []
-        if smaller and number in running.to_shrink and first:
-            more = f"to look for the smallest example, with at most {SHRINK} more calls:"
-            lines += [more, smaller]
+        if is_first:
+            lines.append(verdict.numbers)
+        lines += evidence
+        if row["reproduce"]:
+            if is_first:
+                lines.append("to run this test again:")
+            lines.append(row["reproduce"])
+        if smaller and is_first and number in running.to_shrink:
+            lines.append(f"to look for the smallest example, with at most {SHRINK} more calls:")
+            lines.append(smaller)
         name = one_line(verdict.relation or verdict.oracle)
         yield f"recsys-mt: {name}", redact(sanitize("\n".join(lines)))
 
 
 def _of_verdict(report: Any) -> bool:
+    """Whether a test failed at an assertion, and not at an error of its code."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return crash is None or crash.message.startswith(("assert", "AssertionError", "Failed"))
 
 
-def _passes(rows: list[Row], policy: Policy) -> bool:
-    wanting = [row for row in rows if row["status"] != row["expected"]]
-    return bool(wanting) and not any(policy.rule(row).gates for row in wanting)
+def _passes(rows: Sequence[Row], policy: Policy) -> bool:
+    """Whether there are unexpected verdicts, and none of them gates."""
+    unexpected = [row for row in rows if row["status"] != row["expected"]]
+    return bool(unexpected) and not any(policy.rule(row).gates for row in unexpected)
 
 
 def _requests(running: RunningTest, run: Run | None) -> str:
+    """The digest of the requests; empty if nothing is recorded."""
     if run is None or running.recsys is None or not run.settings.is_recorded:
         return ""
-    with contextlib.suppress(
-        RecsysError
-    ):  # the data have no two users who can be asked; the test says so
+    try:
         return running.recsys.runner.digest
-    return ""
+    except RecsysError:
+        # The data have no two users who can be asked, which the test itself reports.
+        return ""
 
 
 def _first_line(report: Any) -> str:
+    """The first line of what a report says of a failure or a skip."""
     longrepr = report.longrepr
     crash = getattr(longrepr, "reprcrash", None)
     if crash is not None:

@@ -15,8 +15,11 @@ def test_of_row(row: Row) -> str:
 
 
 def _parameters(row: Row) -> str:
-    own, relation = own_parameters(row), slug(row["relation"])
-    return own.replace(relation, "", 1).strip("-") if row["relation"] else own
+    """The parameters of the test without the relation, which stands in the name already."""
+    parameters = own_parameters(row)
+    if not row["relation"]:
+        return parameters
+    return parameters.replace(slug(row["relation"]), "", 1).strip("-")
 
 
 def letters_of(name: str) -> str:
@@ -31,9 +34,12 @@ def shorten(text: str, width: int) -> str:
 
 def folded(name: str, width: int) -> list[str]:
     """`name` in lines of at most `width` characters, which together are the name; a line ends after a mark if it can."""
-    lines, line = [], ""
+    lines = []
+    line = ""
+    longest = width - 2  # further lines are indented by two
     for part in re.findall(r"[^\s,_(]*[\s,_(]*", name):
-        for piece in (part[at : at + width - 2] for at in range(0, len(part), width - 2)):
+        for start in range(0, len(part), longest):
+            piece = part[start : start + longest]
             if len((line + piece).rstrip()) > width:
                 lines.append(line.rstrip())
                 line = "  "
@@ -44,24 +50,31 @@ def folded(name: str, width: int) -> list[str]:
 def distinct_names(rows: Sequence[Row]) -> list[str]:
     """The name of each row of one suite and one recommender, with what tells it from rows of the same name."""
     names = [name_of_row(row) for row in rows]
-    for name, places in grouped(range(len(names)), names.__getitem__).items():
-        if len(places) > 1:
-            marks = _marks([rows[place] for place in places])
-            for place, mark in zip(places, marks, strict=True):
-                names[place] = f"{name}, {mark}"
+    places_by_name = grouped(range(len(names)), names.__getitem__)
+    for name, places in places_by_name.items():
+        if len(places) == 1:
+            continue
+        marks = _marks([rows[place] for place in places])
+        for place, mark in zip(places, marks, strict=True):
+            names[place] = f"{name}, {mark}"
     return names
 
 
 def named(rows: Sequence[Row]) -> Iterator[tuple[Row, str]]:
     """Rows of one recommender with their names; see `distinct_names`."""
-    for own in grouped(rows, lambda row: row["suite"]).values():
-        yield from zip(own, distinct_names(own), strict=True)
+    for rows_of_suite in grouped(rows, lambda row: row["suite"]).values():
+        yield from zip(rows_of_suite, distinct_names(rows_of_suite), strict=True)
 
 
 def _marks(rows: Sequence[Row]) -> list[str]:
-    one_function = len({row["oracle"].partition(":")[0] for row in rows}) == 1
-    ways: list[Callable[[Row], str]] = [
-        lambda row: row["oracle"].partition(":")[2 if one_function else 0],
+    """What tells rows of one name apart: by the first of their facts that does, else by a number."""
+    functions = {row["oracle"].partition(":")[0] for row in rows}
+    if len(functions) == 1:
+        oracle = lambda row: row["oracle"].partition(":")[2]
+    else:
+        oracle = lambda row: row["oracle"].partition(":")[0]
+    facts: list[Callable[[Row], str]] = [
+        oracle,
         lambda row: row["oracle"],
         test_of_row,
         _parameters,
@@ -70,8 +83,8 @@ def _marks(rows: Sequence[Row]) -> list[str]:
         lambda row: f"{test_of_row(row)} {row['oracle']}",
     ]
     marks: list[str] = []
-    for way in ways:
-        marks = [way(row) for row in rows]
+    for fact in facts:
+        marks = [fact(row) for row in rows]
         if all(marks) and len(set(marks)) == len(marks):
             return marks
     return [f"{mark} #{number}" for number, mark in enumerate(marks, 1)]

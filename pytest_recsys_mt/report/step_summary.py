@@ -37,38 +37,20 @@ def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
 
 def markdown(document: Document) -> str:
     """The run as GitHub's Markdown."""
-    gate = document["gate"]
-    lines = [
-        f"## recsys-mt: gate {gate['status']}{' (a quick look)' if is_quick(document) else ''}",
-        "",
-        f"{in_markdown(', '.join(document['models']))} on {in_markdown(document['data'])}, seed {document['seed']}",
-        "",
-        in_markdown(gate["sentence"]),
-        "",
-        *(f"{in_markdown(text)}.\n" for text in [judged(document)] if text),
-        *_cut(_reasons(document)),
-        "",
-        *(
-            f"{in_markdown(text)}.\n"
-            for model, read in document["readings"].items()
-            for text in (read_in_words(model, read), *json_instead(read))
-        ),
-    ]
-    for comparison in gate["comparisons"]:
-        lines += _comparison(comparison, document["results"])
     rows = document["results"]
-    several = len({row["model"] for row in rows if row["model"]}) > 1
-    found = [
-        f"* {WORDS[state_of(each.row)]} {in_markdown(each.sentence[:LONGEST])} ({in_markdown(each.where(several))})"
-        for each in unsettled(rows)
-    ]
-    if found:
-        lines += ["### What does not hold", "", *_cut(found), ""]
-    folded = (*vacuous(rows), *inapplicable(rows))
-    lines += [*_green(rows), *(f"* {in_markdown(text)}" for text in folded), ""]
-    commands = dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"])
+    lines = _head(document)
+    for model, readings in document["readings"].items():
+        for text in (read_in_words(model, readings), *json_instead(readings)):
+            lines.append(f"{in_markdown(text)}.\n")
+    for comparison in document["gate"]["comparisons"]:
+        lines += _comparison(comparison, rows)
+    lines += _broken(rows)
+    lines += _green(rows)
+    lines += [f"* {in_markdown(text)}" for text in (*vacuous(rows), *inapplicable(rows))]
+    lines.append("")
+    commands = list(dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"]))
     if commands:
-        shown = "\n".join(html.escape(command) for command in list(commands)[:MOST])
+        shown = "\n".join(html.escape(command) for command in commands[:MOST])
         lines += [
             "<details><summary>To run this test again</summary>",
             f"<pre>{shown}</pre>",
@@ -77,31 +59,63 @@ def markdown(document: Document) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _head(document: Document) -> list[str]:
+    """What was run, and what the gate says of it."""
+    gate = document["gate"]
+    models = ", ".join(document["models"])
+    quick = " (a quick look)" if is_quick(document) else ""
+    lines = [
+        f"## recsys-mt: gate {gate['status']}{quick}",
+        "",
+        f"{in_markdown(models)} on {in_markdown(document['data'])}, seed {document['seed']}",
+        "",
+        in_markdown(gate["sentence"]),
+        "",
+    ]
+    judged_in_words = judged(document)
+    if judged_in_words:
+        lines.append(f"{in_markdown(judged_in_words)}.\n")
+    return [*lines, *_cut(_reasons(document)), ""]
+
+
+def _broken(rows: Sequence[Row]) -> list[str]:
+    """What does not hold, a line each."""
+    several_models = len({row["model"] for row in rows if row["model"]}) > 1
+    lines = []
+    for entry in unsettled(rows):
+        word = WORDS[state_of(entry.row)]
+        where = in_markdown(entry.where(several_models))
+        lines.append(f"* {word} {in_markdown(entry.sentence[:LONGEST])} ({where})")
+    return ["### What does not hold", "", *_cut(lines), ""] if lines else []
+
+
 def _reasons(document: Document) -> list[str]:
-    of_test = grouped(document["results"], lambda row: row["nodeid"])
+    """Why the gate fails, without what stands below as what does not hold."""
+    rows_by_test = grouped(document["results"], lambda row: row["nodeid"])
     lines = []
     for reason in document["gate"]["reasons"]:
-        kind, _, nodeid = reason.partition(": ")
-        rows = of_test.get(nodeid, [])
-        if any(kind == row["status"] and state_of(row) in WORDS for row in rows):
+        status, _, nodeid = reason.partition(": ")
+        rows = rows_by_test.get(nodeid, [])
+        if any(status == row["status"] and state_of(row) in WORDS for row in rows):
             continue
-        said = " ".join(told_of(row) for row in rows)[:LONGEST]
-        lines.append(f"* {in_markdown(f'{said} ({reason})' if said else reason)}")
+        sentences = " ".join(told_of(row) for row in rows)[:LONGEST]
+        text = f"{sentences} ({reason})" if sentences else reason
+        lines.append(f"* {in_markdown(text)}")
     return lines
 
 
 def _green(rows: Sequence[Row]) -> list[str]:
-    kept = [row for row in rows if state_of(row) == "holds"]
-    held = grouped(kept, lambda row: (row["suite"], row["model"]))
+    """What holds, in a table for each suite and model that opens on a click."""
+    holding = [row for row in rows if state_of(row) == "holds"]
+    by_place = grouped(holding, lambda row: (row["suite"], row["model"]))
     lines = []
-    for (suite, model), own in sorted(held.items()):
+    for (suite, model), held in sorted(by_place.items()):
+        where = f"{in_markdown(suite)}, {in_markdown(model or 'no model')}"
+        cells = [_row(row, name) for row, name in named(held)]
         lines += [
-            f"<details><summary>{in_markdown(suite)}, {in_markdown(model or 'no model')}: {len(own)} hold</summary>",
+            f"<details><summary>{where}: {len(held)} hold</summary>",
             "",
-            *_table(
-                ["name", "measured", "bounds", "limit", "users"],
-                [_row(row, name) for row, name in named(own)],
-            ),
+            *_table(["name", "measured", "bounds", "limit", "users"], cells),
             "",
             "</details>",
             "",
@@ -110,36 +124,45 @@ def _green(rows: Sequence[Row]) -> list[str]:
 
 
 def _row(row: Row, name: str) -> list[str]:
-    _, value, _ = measured(row)
+    value = measured(row).value
     shown = "" if value is None else f"{value:.3f}"
     bounds = ""
     if row["interval"] is not None:
+        low, high = row["interval"]
         approximate = " (approximate)" if row.get("approximate") else ""
-        bounds = f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}{approximate}"
+        bounds = f"{low:.3f} to {high:.3f}{approximate}"
     limit = in_markdown(limit_in_short(row))
     return [in_markdown(name), shown, bounds, limit, str(row["users"])]
 
 
 def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
-    where = comparison["baseline"] or "this run"
-    lines = [
-        f"### {in_markdown(comparison['model'])} against {in_markdown(comparison['against'])} of {in_markdown(where)}",
-        "",
-        *([] if comparison["baseline"] else [f"{ONE_RUN[0].upper()}{ONE_RUN[1:]}.", ""]),
-        *(f"* refused: {in_markdown(reason)}" for reason in comparison["refused"]),
-    ]
-    counts = comparison["counts"]
-    lines += [", ".join(f"{count} {change}" for change, count in sorted(counts.items())), ""]
-    if told := [[*map(in_markdown, cells)] for cells in changed(comparison, rows)]:
-        lines += _table([column.heading for column in COLUMNS], told, 2)
+    """What changed since a baseline, or between two models of one run."""
+    model = in_markdown(comparison["model"])
+    against = in_markdown(comparison["against"])
+    where = in_markdown(comparison["baseline"] or "this run")
+    lines = [f"### {model} against {against} of {where}", ""]
+    if not comparison["baseline"]:
+        lines += [f"{ONE_RUN[0].upper()}{ONE_RUN[1:]}.", ""]
+    lines += [f"* refused: {in_markdown(reason)}" for reason in comparison["refused"]]
+    counts = sorted(comparison["counts"].items())
+    lines += [", ".join(f"{count} {change}" for change, count in counts), ""]
+    changes = []
+    for cells in changed(comparison, rows):
+        changes.append([in_markdown(cell) for cell in cells])
+    if changes:
+        lines += _table([column.heading for column in COLUMNS], changes, 2)
         lines += ["", in_markdown(comparison["bounds"])]
     return [*lines, ""]
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], wordy: int = 1) -> list[str]:
+    """A table of at most `MOST` rows, of which the first `wordy` columns hold words."""
+    shown = list(rows[:MOST])
     left = len(rows) - MOST
-    rest = [[f"and {left} more, in the record", *[""] * (len(columns) - 1)]] if left > 0 else []
-    return in_table(columns, [*rows[:MOST], *rest], wordy)
+    if left > 0:
+        without_text = [""] * (len(columns) - 1)
+        shown.append([f"and {left} more, in the record", *without_text])
+    return in_table(columns, shown, wordy)
 
 
 def _cut(lines: list[str]) -> list[str]:

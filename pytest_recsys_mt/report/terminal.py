@@ -2,11 +2,11 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pytest_recsys_mt.engine.settings import Effort, Settings
-from pytest_recsys_mt.gate.document import Calls, Row
+from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import grouped, state_of, vacuous_of
 from pytest_recsys_mt.report.compared import say, tell_comparison
@@ -25,7 +25,6 @@ from pytest_recsys_mt.report.judged import all_read_in_words
 from pytest_recsys_mt.report.record import Record, standing
 from pytest_recsys_mt.report.rows import NOT_FINITE
 from pytest_recsys_mt.report.short_names import shorten
-from pytest_recsys_mt.report.spending import along, cost
 from pytest_recsys_mt.report.table import (
     COLOURS,
     USUAL,
@@ -34,87 +33,52 @@ from pytest_recsys_mt.report.table import (
     write_groups,
     write_table,
 )
+from pytest_recsys_mt.report.terminal_calls import write_calls
 from pytest_recsys_mt.safety.files import TEMPORARY
 from pytest_recsys_mt.safety.sanitize import one_line
 
-NAME = 29
-_JOINED = "\N{NO-BREAK SPACE}"
-SHARES = 6
-"""Most suites, models or purposes whose calls are shown."""
 FEW = 12
 """So many verdicts that hold are shown one by one; more are only counted, unless one asks for them."""
-COUNTED = {"holds": "hold", "known": "known", "violated": "violated", "inconclusive": "inconclusive",
-           "error": "without a verdict", "fixed": "fixed", "not-applicable": "not applicable"}  # fmt: skip
+COUNTED = {
+    "holds": "hold",
+    "known": "known",
+    "violated": "violated",
+    "inconclusive": "inconclusive",
+    "error": "without a verdict",
+    "fixed": "fixed",
+    "not-applicable": "not applicable",
+}
 """The states in the order of a line of counts, as words after a number."""
 
 
 def summarise(reporter: Any, record: Record) -> None:
-    """Write what does not hold, the counts, the calls and the result of the run."""
-    settings, rows = record.settings, record.rows
+    """Write what does not hold, the counts, the calls and the result of the run.
+
+    Args:
+        reporter: Pytest's terminal reporter.
+        record: All rows and calls of the run.
+    """
+    settings = record.settings
+    rows = record.rows
     document = record.document()
-    models = [model for model in document["models"] if any(row["model"] == model for row in rows)]
+    models_with_rows = {row["model"] for row in rows}
+    models = [model for model in document["models"] if model in models_with_rows]
+    several_models = len(models) > 1
     reporter.write_sep("=", _title(models if rows else document["models"], settings.data))
-    several = len(models) > 1
-    entries = unsettled(rows)
-    for entry in entries:
-        _tell(reporter, entry, several, promise=len(entries) == 1 or reporter.verbosity > 0)
-    kept = [row for row in rows if state_of(row) == "holds"]
+    _write_unsettled(reporter, rows, several_models)
+    holding = [row for row in rows if state_of(row) == "holds"]
     if settings.columns or reporter.verbosity > 0:
-        _tables(reporter, rows, models, settings.columns)
-    elif len(kept) <= FEW:
-        _tables(reporter, kept, models, ())
-    _counts(reporter, rows, several)
-    reasons = inapplicable(rows)
-    if reporter.verbosity <= 0:
-        reasons = few_of(reasons, rows)
-    for line in (*vacuous(rows), *reasons):
-        _write(reporter, line)
-    for row in kept:
-        if row["attempts"] > 1:
-            _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
-        if NOT_FINITE in row["details"]:
-            _write(reporter, f"{name_of_row(row)}: {row['reason']}")
-    for told in (with_changed_lists(kept, several), without_number(kept, several)):
-        if told:
-            say(reporter, told)
-    if told := tried(settings, rows):
-        say(reporter, told)
-    calls = document["calls"]
-    ahead = f"; sent in {record.ahead:.0f} s before the tests" if record.ahead >= 1 else ""
-    say(reporter, _spent(calls) + ahead)
-    for line in _shared_out(calls, told=reporter.verbosity > 0):
-        reporter.write_line(line)
-    if TEMPORARY in (settings.cache, *settings.cache.parents):
-        _write(
-            reporter,
-            f"note: there is no home folder to write to, so answers are kept in {str(settings.cache)!r}; "
-            f"--recsys-cache=FOLDER keeps them elsewhere",
-        )
-    for note in document["notes"]:
-        say(reporter, f"note: {note}")
-    for text in all_read_in_words(document["readings"]):
-        say(reporter, text)
-    gate = document["gate"]
-    for comparison in gate["comparisons"]:
-        tell_comparison(reporter, comparison, document["results"])
-    if told := claims(document["results"], settings.alpha):
-        say(reporter, told)
-    say(reporter, gate["sentence"])
-    left = [name_of_row(row) for row in document["results"] if row["nodeid"] in gate["violated"]]
-    violated = [row for row in document["results"] if state_of(row) == "violated"]
-    if left and len(left) == len(violated) > 1:
-        say(reporter, "all of them violated also after Holm's correction for all tests", "    ")
-    elif left:
-        names = ", ".join(dict.fromkeys(left))
-        say(reporter, f"violated also after Holm's correction for all tests: {names}", "    ")
-    for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
-        _write(reporter, reason, "  ", width=75)
-    discovered = standing(document["results"], "p_bh", settings.alpha)
-    if len(discovered) > len(gate["violated"]):
-        reporter.write_line(
-            f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
-            f"(Benjamini-Hochberg)"
-        )
+        _write_tables(reporter, rows, models, settings.columns)
+    elif len(holding) <= FEW:
+        _write_tables(reporter, holding, models, ())
+    _write_counts(reporter, rows, several_models)
+    _write_remarks(reporter, rows, holding, several_models)
+    sizes = tried(settings, rows)
+    if sizes:
+        say(reporter, sizes)
+    write_calls(reporter, document["calls"], ahead=record.ahead, by_axis=reporter.verbosity > 0)
+    _write_notes(reporter, settings, document)
+    _write_gate(reporter, settings, document)
 
 
 SIZES = "/test_sizes.py::"
@@ -123,14 +87,17 @@ SIZES = "/test_sizes.py::"
 
 def tried(settings: Settings, rows: Sequence[Row]) -> str:
     """At which sizes the run asked; empty if it asked nothing."""
-    if not any(row["status"] != "not-applicable" for row in rows):
+    asked_tests = [row["nodeid"] for row in rows if row["status"] != "not-applicable"]
+    if not asked_tests:
         return ""
     design = settings.design
     history = f"histories of {design.history} items" if design.history else "no history"
     offered = f"{design.candidates} candidates" if design.candidates else "the whole catalogue"
-    others = any(SIZES in f"/{row['nodeid']}" and row["status"] != "not-applicable" for row in rows)
-    more = "; other sizes too" if others else ""
-    return f"tried: {history}, {offered}, lists of {design.k}{more}"
+    text = f"tried: {history}, {offered}, lists of {design.k}"
+    # A test id has no folder if pytest runs in the folder of the test.
+    if any(SIZES in f"/{nodeid}" for nodeid in asked_tests):
+        text += "; other sizes too"
+    return text
 
 
 def _title(models: Sequence[str], data: str) -> str:
@@ -140,59 +107,139 @@ def _title(models: Sequence[str], data: str) -> str:
     return shorten(f"recsys-mt: {names} on {data}", 74)
 
 
-def _tell(reporter: Any, entry: Unsettled, several: bool, *, promise: bool) -> None:
+def _write_unsettled(reporter: Any, rows: Sequence[Row], several_models: bool) -> None:
+    """Write what does not hold; promises too, if there is room or a user asks for them."""
+    entries = unsettled(rows)
+    with_promise = len(entries) == 1 or reporter.verbosity > 0
+    for entry in entries:
+        word = WORDS[state_of(entry.row)]
+        lines = _wrapped(f"{word}  {entry.where(several_models)}", "  ")
+        reporter.write(word, **COLOURS.get(state_of(entry.row), {}))
+        reporter.write_line(lines[0].removeprefix(word))
+        for line in lines[1:]:
+            reporter.write_line(line)
+        for text in (_subject_of(entry, with_promise), entry.sentence):
+            if text:
+                _write(reporter, text, "    ")
+
+
+def _subject_of(entry: Unsettled, with_promise: bool) -> str:
+    """The promise of an entry, or what it measures; empty if the entry says it, or nobody wants it."""
     row = entry.row
-    word = WORDS[state_of(row)]
-    first, *others = _wrapped(f"{word}  {entry.where(several)}", "  ")
-    reporter.write(word, **COLOURS.get(state_of(row), {}))
-    for line in (first.removeprefix(word), *others):
-        reporter.write_line(line)
-    about = ""
-    if entry.together or (row["relation"] and not promise):
-        about = ""
-    elif entry.place and row["relation"]:
-        about = f"promise: {one_line(row.get('promise', ''))}"
-    elif entry.place and (measure := measure_of(row)) is not None:
-        about = f"{measure.name}: {measure.title}"
-    for text in filter(None, (about, entry.sentence)):
-        _write(reporter, text, "    ")
+    if entry.together or not entry.place:
+        return ""
+    if row["relation"]:
+        return f"promise: {one_line(row.get('promise', ''))}" if with_promise else ""
+    measure = measure_of(row)
+    return "" if measure is None else f"{measure.name}: {measure.title}"
 
 
-def _tables(
+def _write_tables(
     reporter: Any, rows: Sequence[Row], models: Sequence[str], columns: Sequence[str]
 ) -> None:
+    """Write the tables of each suite: its models beside each other if they fit, else one below the other."""
     judged = [row for row in rows if row["status"] != "not-applicable"]
-    for suite, own in sorted(grouped(judged, lambda row: row["suite"]).items()):
-        here = [model for model in models if any(row["model"] == model for row in own)]
+    by_suite = grouped(judged, lambda row: row["suite"])
+    for suite, rows_of_suite in sorted(by_suite.items()):
+        by_model = grouped(rows_of_suite, lambda row: row["model"])
+        models_here = [model for model in models if model in by_model]
+        several = len(models_here) > 1
         reporter.write_sep("-", shorten(suite, 74))
-        beside = len(here) > 1 and not columns and write_beside(reporter, own, here)
-        of_model = grouped(own, lambda row: row["model"])
-        for model, its in () if beside else of_model.items():
-            if len(here) > 1:
-                reporter.write_line(f"{shorten(one_line(model), 76)}:")
-            write_table(reporter, its, columns or USUAL)
+        fits_beside = several and not columns and write_beside(reporter, rows_of_suite, models_here)
+        if not fits_beside:
+            for model, rows_of_model in by_model.items():
+                if several:
+                    reporter.write_line(f"{shorten(one_line(model), 76)}:")
+                write_table(reporter, rows_of_model, columns or USUAL)
         if reporter.verbosity > 0:
-            for model in here:
-                write_groups(reporter, of_model[model], every=reporter.verbosity > 1)
+            for model in models_here:
+                write_groups(reporter, by_model[model], every=reporter.verbosity > 1)
 
 
-def _counts(reporter: Any, rows: Sequence[Row], several: bool) -> None:
-    held = grouped(rows, lambda row: (row["suite"], row["model"] if several else ""))
-    told = {
-        ", ".join(filter(None, key)): _counted(own)
-        for key, own in sorted(held.items())
-        if any(state_of(row) != "not-applicable" for row in own)
-    }
-    width = min(max(map(len, told), default=0), 40)
-    for name, text in told.items():
-        _write(reporter, f"{shorten(one_line(name), 60):<{width}}  {text}")
+def _write_counts(reporter: Any, rows: Sequence[Row], several_models: bool) -> None:
+    """Write how many verdicts are in each state, a line for each suite and, of several, each model."""
+    by_place = grouped(rows, lambda row: (row["suite"], row["model"] if several_models else ""))
+    counts_by_name = {}
+    for place, rows_here in sorted(by_place.items()):
+        if any(state_of(row) != "not-applicable" for row in rows_here):
+            name = ", ".join(part for part in place if part)
+            counts_by_name[name] = _counted(rows_here)
+    longest = max((len(name) for name in counts_by_name), default=0)
+    width = min(longest, 40)
+    for name, counts in counts_by_name.items():
+        _write(reporter, f"{shorten(one_line(name), 60):<{width}}  {counts}")
 
 
 def _counted(rows: Sequence[Row]) -> str:
-    counts, words = Counter[str](map(state_of, rows)), dict(COUNTED)
-    if vacuous := sum(map(bool, map(vacuous_of, rows))):
-        words["holds"] += f" ({vacuous} vacuously)"
+    counts = Counter[str](state_of(row) for row in rows)
+    words = dict(COUNTED)
+    vacuous_rows = [row for row in rows if vacuous_of(row)]
+    if vacuous_rows:
+        words["holds"] += f" ({len(vacuous_rows)} vacuously)"
     return ", ".join(f"{counts[state]} {word}" for state, word in words.items() if counts[state])
+
+
+def _write_remarks(
+    reporter: Any, rows: Sequence[Row], holding: Sequence[Row], several_models: bool
+) -> None:
+    """Write what the counts do not say: why tests say nothing, and what to know of verdicts that hold."""
+    reasons = inapplicable(rows)
+    if reporter.verbosity <= 0:
+        reasons = few_of(reasons, rows)
+    for line in (*vacuous(rows), *reasons):
+        _write(reporter, line)
+    for row in holding:
+        if row["attempts"] > 1:
+            _write(reporter, f"{name_of_row(row)} holds at the last of {row['attempts']} attempts")
+        if NOT_FINITE in row["details"]:
+            _write(reporter, f"{name_of_row(row)}: {row['reason']}")
+    for text in (
+        with_changed_lists(holding, several_models),
+        without_number(holding, several_models),
+    ):
+        if text:
+            say(reporter, text)
+
+
+def _write_notes(reporter: Any, settings: Settings, document: Document) -> None:
+    """Write where answers are kept if that is not the usual place, the notes, and how answers were read."""
+    if settings.cache == TEMPORARY or TEMPORARY in settings.cache.parents:
+        _write(
+            reporter,
+            f"note: there is no home folder to write to, so answers are kept in {str(settings.cache)!r}; "
+            f"--recsys-cache=FOLDER keeps them elsewhere",
+        )
+    for note in document["notes"]:
+        say(reporter, f"note: {note}")
+    for text in all_read_in_words(document["readings"]):
+        say(reporter, text)
+
+
+def _write_gate(reporter: Any, settings: Settings, document: Document) -> None:
+    """Write the comparisons with baselines, the decision of the gate, and the corrections for many tests."""
+    gate = document["gate"]
+    results = document["results"]
+    for comparison in gate["comparisons"]:
+        tell_comparison(reporter, comparison, results)
+    claimed = claims(results, settings.alpha)
+    if claimed:
+        say(reporter, claimed)
+    say(reporter, gate["sentence"])
+    still_violated = [name_of_row(row) for row in results if row["nodeid"] in gate["violated"]]
+    violated = [row for row in results if state_of(row) == "violated"]
+    if still_violated and len(still_violated) == len(violated) > 1:
+        say(reporter, "all of them violated also after Holm's correction for all tests", "    ")
+    elif still_violated:
+        names = ", ".join(dict.fromkeys(still_violated))
+        say(reporter, f"violated also after Holm's correction for all tests: {names}", "    ")
+    for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
+        _write(reporter, reason, "  ", width=75)
+    discovered = standing(results, "p_bh", settings.alpha)
+    if len(discovered) > len(gate["violated"]):
+        reporter.write_line(
+            f"{len(discovered)} violated at a false discovery rate of {settings.alpha:g} "
+            f"(Benjamini-Hochberg)"
+        )
 
 
 def _write(reporter: Any, text: str, first: str = "", width: int = 79) -> None:
@@ -212,72 +259,13 @@ def _wrapped(text: str, following: str, first: str = "", width: int = 79) -> lis
     )
 
 
-def _spent(calls: Calls) -> str:
-    text = (
-        f"calls: {calls['planned']} planned, {calls['cached']} cached, {calls['made']} made, "
-        f"{calls['failed']} failed"
-    )
-    tokens = calls["prompt_tokens"] + calls["completion_tokens"]
-    if tokens or (calls["unknown_cost"] and calls["usd_at_most"] is not None):
-        parts = {
-            "thinking": calls["reasoning_tokens"],
-            "the provider's cache": calls["cached_tokens"],
-        }
-        each = [f"{count} of {part}" for part, count in parts.items() if count]
-        told = f" ({', '.join(each)})" if each else ""
-        text += f"; {tokens} tokens{told}, {cost(calls) or 'cost unknown'}"
-        if calls["usd"] is None and calls["usd_at_most"] is not None:
-            unknown = calls["unknown_cost"]
-            text += f" ({unknown} {'calls' if unknown > 1 else 'call'} did not report usage)"
-    answers = "answer" if calls["cut_off"] == 1 else "answers"
-    further = (
-        (calls["again"], "asked again to see whether answers change with time"),
-        (calls.get("searched"), "more for the smallest examples"),
-        (calls.get("controls"), "more to see what is read"),
-        (calls["cut_off"], f"{answers} cut off at the maximum tokens or by a filter"),
-        (calls["failed_at_first"], "failed at first and were sent again"),
-    )
-    return text + "".join(f"; {count} {words}" for count, words in further if count)
-
-
-def _shared_out(calls: Calls, told: bool) -> Iterator[str]:
-    axes = {axis: along(calls, axis) for axis in ("suite", "model", "purpose")}
-    paid = calls["prompt_tokens"] + calls["completion_tokens"] > 0
-    if not told and not (paid and max(len(axes["suite"].keys() - {""}), len(axes["model"])) > 1):
-        return
-    for axis, shares in axes.items():
-        largest = sorted(
-            shares.items(), key=lambda each: (-(each[1]["usd"] or 0), -each[1]["attempts"])
-        )
-        parts = [_share(shorten(name or "no test", NAME), sums) for name, sums in largest[:SHARES]]
-        if len(largest) > SHARES:
-            parts.append(f"{len(largest) - SHARES} more, in the record")
-        whole = [part.replace(" ", _JOINED) for part in parts]
-        for line in textwrap.wrap(
-            f"by {axis}: {'; '.join(whole)}",
-            79,
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_on_hyphens=False,
-        ):
-            yield line.replace(_JOINED, " ")
-
-
-def _share(name: str, sums: Mapping[str, Any]) -> str:
-    told = [f"{sums['attempts']} sent"] if sums["attempts"] else []
-    if sums["cached"]:
-        told.append(f"{sums['cached']} cached")
-    if sums["usd"] != 0 and cost(sums):
-        told.append(cost(sums))
-    return f"{name} {', '.join(told)}"
-
-
 def left_out_of(effort: Effort, number: int) -> list[str]:
     """How many selected tests an effort left out, in lines of a terminal."""
-    text = (
-        f"a quick look: {number} other tests did not run. To add one, mark it recsys_quick or name its file."
-        if effort == "quick"
-        else f"tests that did not run because they make many calls: {number}; to run them, give "
-        f"--recsys-effort=thorough or name their file"
-    )
+    if effort == "quick":
+        text = f"a quick look: {number} other tests did not run. To add one, mark it recsys_quick or name its file."
+    else:
+        text = (
+            f"tests that did not run because they make many calls: {number}; to run them, give "
+            f"--recsys-effort=thorough or name their file"
+        )
     return _wrapped(text, "    ")

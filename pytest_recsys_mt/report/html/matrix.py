@@ -69,34 +69,53 @@ class Matrix:
 
 def matrix_of(document: Document, cards: Sequence[Card], models: Sequence[str]) -> Matrix | None:
     """The matrix of a run of several models; None if no verdict is of more than one."""
-    compared = [
-        each for each in document["gate"].get("comparisons") or () if not each.get("baseline")
-    ]
-    changes = {key_of(found): found for each in compared for found in each["results"]}
-    held: dict[Key, dict[str, Card]] = {}
-    for key, card in keyed(cards, models):
-        held.setdefault(key, {})[card.row["model"]] = card
-    judged = [
-        by_model
-        for by_model in held.values()
-        if any(card.state.key != "not-applicable" for card in by_model.values())
-    ]
+    every_comparison = document["gate"].get("comparisons") or ()
+    # The others are comparisons with a baseline.
+    comparisons = [each for each in every_comparison if not each.get("baseline")]
+    changes: dict[tuple[str, str, str], Changed] = {}
+    for comparison in comparisons:
+        for change in comparison["results"]:
+            changes[key_of(change)] = change
+    judged = _judged(cards, models)
     # A league is a model of its own, which shares no tests with its members.
-    shared = {model for by_model in judged if len(by_model) > 1 for model in by_model}
+    shared: set[str] = set()
+    for card_of_model in judged:
+        if len(card_of_model) > 1:
+            shared.update(card_of_model)
     models = [model for model in models if model in shared]
     if not models:
         return None
-    lines = [_across(by_model, models, changes) for by_model in judged if by_model.keys() & shared]
-    lines = [line for line in lines if all(cell is None or cell.card.shown for cell in line.cells)]
-    lines.sort(key=_weight)
-    notes = [f"{each['model']}: {each['bounds']}" for each in compared if each.get("bounds")]
-    notes += [f"{each['model']}: {text}" for each in compared for text in each.get("refused") or ()]
+    every_line = [
+        _across(by_model, models, changes) for by_model in judged if by_model.keys() & shared
+    ]
+    lines = sorted((line for line in every_line if _is_shown(line)), key=_weight)
+    bounds = [f"{each['model']}: {each['bounds']}" for each in comparisons if each.get("bounds")]
+    refused = []
+    for comparison in comparisons:
+        for reason in comparison.get("refused") or ():
+            refused.append(f"{comparison['model']}: {reason}")
     return Matrix(
         models,
         [line for line in lines if line.differs],
         [line for line in lines if not line.differs],
-        notes,
+        [*bounds, *refused],
     )
+
+
+def _judged(cards: Sequence[Card], models: Sequence[str]) -> list[dict[str, Card]]:
+    """The cards of each verdict by model, of verdicts that apply to any."""
+    cards_by_key: dict[Key, dict[str, Card]] = {}
+    for key, card in keyed(cards, models):
+        cards_by_key.setdefault(key, {})[card.row["model"]] = card
+    judged = []
+    for card_of_model in cards_by_key.values():
+        if any(card.state.key != "not-applicable" for card in card_of_model.values()):
+            judged.append(card_of_model)
+    return judged
+
+
+def _is_shown(line: Across) -> bool:
+    return all(cell is None or cell.card.shown for cell in line.cells)
 
 
 def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, Card]]:
@@ -109,7 +128,9 @@ def keyed(cards: Sequence[Card], models: Iterable[str]) -> Iterator[tuple[Key, C
 
 
 def _weight(line: Across) -> tuple[int, int]:
-    states, changes = list(words.STATES), [*WORDS.values(), APART, ""]
+    """The sort key that puts the most important state first, then the most important change."""
+    states = list(words.STATES)
+    changes = [*WORDS.values(), APART, ""]
     known = [cell for cell in line.cells if cell]
     return (
         min(states.index(cell.card.state.key) for cell in known),
@@ -120,30 +141,38 @@ def _weight(line: Across) -> tuple[int, int]:
 def _across(
     held: Mapping[str, Card], models: Sequence[str], changes: Mapping[tuple[str, str, str], Changed]
 ) -> Across:
+    """One verdict across the models, from its card of each; the first model that has one leads."""
     lead = next(held[model] for model in models if model in held)
-    one_step = len({step_of(card.row) for card in held.values()}) == 1
-    known = {
-        model: _beside(card, lead, changes.get(key_of(card.row)), one_step)
-        for model, card in held.items()
-    }
-    differs = len({card.state.key for card in held.values()}) > 1 or any(
-        cell.word not in SAME for cell in known.values()
-    )
-    return Across(lead, list(map(known.get, models)), differs, one_step)
+    steps = {step_of(card.row) for card in held.values()}
+    one_step = len(steps) == 1
+    cells = {}
+    for model, card in held.items():
+        cells[model] = _beside(card, lead, changes.get(key_of(card.row)), one_step)
+    states = {card.state.key for card in held.values()}
+    has_change = any(cell.word not in SAME for cell in cells.values())
+    differs = len(states) > 1 or has_change
+    return Across(lead, [cells.get(model) for model in models], differs, one_step)
 
 
 def _beside(card: Card, lead: Card, change: Changed | None, one_step: bool) -> Beside:
+    """The verdict of one model beside that of the first, the lead."""
     step = "" if one_step else titles.step_of(card.row)
     if step_of(card.row) != step_of(lead.row):
         return Beside(card, SYMBOLS["ungated"], APART, step=step)
     if change is None:
         return Beside(card, step=step)
-    word, p = change["change"], change.get("p_holm")
-    sure = f"{p_text(p)} (Holm)" if word == "regressed" and p is not None else ""
-    if word == "ungated":
+    kind = change["change"]
+    p = change.get("p_holm")
+    sure = ""
+    if kind == "ungated":
         sure = change.get("reason") or ""
-    symbol, within = SYMBOLS.get(word, "?"), ""
-    if word == "unchanged" and change.get("worse") and (margin := change.get("margin")) is not None:
-        symbol, within = "\N{LESS-THAN OR EQUAL TO}", f"by more than the margin {margin:g}"
-    told = WORDS.get(word, WORDS["ungated"])
-    return Beside(card, symbol, told, worse_by(change), sure, within, step)
+    elif kind == "regressed" and p is not None:
+        sure = f"{p_text(p)} (Holm)"
+    symbol = SYMBOLS.get(kind, "?")
+    within = ""
+    margin = change.get("margin")
+    if kind == "unchanged" and change.get("worse") and margin is not None:
+        symbol = "\N{LESS-THAN OR EQUAL TO}"
+        within = f"by more than the margin {margin:g}"
+    word = WORDS.get(kind, WORDS["ungated"])
+    return Beside(card, symbol, word, worse_by(change), sure, within, step)

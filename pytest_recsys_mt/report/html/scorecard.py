@@ -45,33 +45,43 @@ class Line:
 
 def scorecard_of(cards: Sequence[Card], models: Sequence[str]) -> list[Line]:
     """A line for each suite, the broken ones first."""
-    suites = grouped(cards, lambda card: card.row["suite"])
+    cards_by_suite = grouped(cards, lambda card: card.row["suite"])
     lines = []
-    for suite, held in sorted(suites.items()):
-        parts = grouped(held, lambda card: titles.part_of(card.row))
-        in_order = sorted(parts.items(), key=lambda part: min(map(_place, part[1])))
-        inside = [Line(title, _cells(own, models, True)) for title, own in in_order]
-        lines.append(Line(suite, _cells(held, models, False), inside))
-    weight = {key: number for number, key in enumerate(STATES)}
-    return sorted(
-        lines, key=lambda line: min(weight[cell.state.key] for cell in line.cells if cell)
-    )
+    for suite, held in sorted(cards_by_suite.items()):
+        cards_by_part = grouped(held, lambda card: titles.part_of(card.row))
+        parts_in_order = sorted(cards_by_part.items(), key=lambda part: _first_test(part[1]))
+        parts = [Line(title, _cells(own, models, figures=True)) for title, own in parts_in_order]
+        lines.append(Line(suite, _cells(held, models, figures=False), parts))
+    weights = {state: weight for weight, state in enumerate(STATES)}
+
+    def weight_of(line: Line) -> int:
+        return min(weights[cell.state.key] for cell in line.cells if cell)
+
+    return sorted(lines, key=weight_of)
+
+
+def _first_test(cards: Sequence[Card]) -> str:
+    return min(_place(card) for card in cards)
 
 
 def _place(card: Card) -> str:
     return str(card.row["nodeid"])
 
 
-def _cells(cards: Sequence[Card], models: Sequence[str], figures: bool) -> list[Cell | None]:
-    of_model = grouped(cards, lambda card: card.row["model"])
-    return [_cell(of_model[model], figures) if model in of_model else None for model in models]
+def _cells(cards: Sequence[Card], models: Sequence[str], *, figures: bool) -> list[Cell | None]:
+    by_model = grouped(cards, lambda card: card.row["model"])
+    return [
+        _cell(by_model[model], figures=figures) if model in by_model else None for model in models
+    ]
 
 
-def _cell(cards: Sequence[Card], figures: bool) -> Cell:
+def _cell(cards: Sequence[Card], *, figures: bool) -> Cell:
     worst = cards[0].state  # they stand in the order of their importance
-    counts = counted(cards)
     if worst.key == "not-applicable":
-        counts = f"{len(cards)} {'test' if len(cards) == 1 else 'tests'}"
+        noun = "test" if len(cards) == 1 else "tests"
+        counts = f"{len(cards)} {noun}"
+    else:
+        counts = counted(cards)
     return Cell(
         state=worst,
         counts=counts,
@@ -84,17 +94,20 @@ def _cell(cards: Sequence[Card], figures: bool) -> Cell:
 def counted(cards: Sequence[Card]) -> str:
     """How many rows are in which state."""
     counts = Counter(card.state.key for card in cards)
-    told = {key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]}
-    if vacuous := sum(bool(vacuous_of(card.row)) for card in cards):
-        told["holds"] += f" ({vacuous} vacuously)"
-    return ", ".join(told.values())
+    texts = {key: f"{counts[key]} {VERBS.get(key, key)}" for key in STATES if counts[key]}
+    vacuous = [card for card in cards if vacuous_of(card.row)]
+    if vacuous:
+        texts["holds"] += f" ({len(vacuous)} vacuously)"
+    return ", ".join(texts.values())
 
 
 def _sure(cards: Sequence[Card]) -> str:
+    """How sure cards of one state are: the least p-value of violations, else how many have approximate bounds."""
     state = cards[0].state.key
     if state in ("violated", "known"):
-        corrected = [p for card in cards if (p := card.row.get("p_holm")) is not None]
-        return f"{p_text(min(corrected))} (Holm)" if corrected else ""
+        p_values = [card.row.get("p_holm") for card in cards]
+        known = [p for p in p_values if p is not None]
+        return f"{p_text(min(known))} (Holm)" if known else ""
     approximate = sum(bool(card.row.get("approximate")) for card in cards)
     return f"{approximate} approximate" if approximate else ""
 
@@ -105,7 +118,8 @@ def p_text(p: float) -> str:
 
 
 def _figures(cards: Sequence[Card]) -> Iterable[tuple[str, str]]:
+    """The names and the values of the dimensions that rows have in their details."""
     for card in sorted(cards, key=_place):
-        given = (card.row.get("details") or {}).get("dimension")
-        if isinstance(given, dict) and isinstance(given.get("value"), int | float):
-            yield str(given.get("name", "")), words.number(given["value"])
+        dimension = (card.row.get("details") or {}).get("dimension")
+        if isinstance(dimension, dict) and isinstance(dimension.get("value"), int | float):
+            yield str(dimension.get("name", "")), words.number(dimension["value"])

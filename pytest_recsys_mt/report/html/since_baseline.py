@@ -15,26 +15,31 @@ SYMBOLS = {
 
 def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, Any]]:
     """The comparisons with a baseline in the gate of a record, each with at most `SHOWN` changes."""
-    by_address = {key_of(card.row): card for card in cards if card.shown}
-    weight = {word: number for number, word in enumerate(SYMBOLS)}
-    found = []
-    for given in document["gate"].get("comparisons") or ():
-        if not given.get("baseline"):
-            continue
-        changed = sorted(
-            (each for each in given["results"] if each["change"] not in ("unchanged", "ungated")),
-            key=lambda each: weight.get(each["change"], len(weight)),
+    card_of = {key_of(card.row): card for card in cards if card.shown}
+    weights = {change: weight for weight, change in enumerate(SYMBOLS)}
+
+    def weight_of(changed: Changed) -> int:
+        return weights.get(changed["change"], len(weights))
+
+    shown = []
+    for comparison in document["gate"].get("comparisons") or ():
+        if not comparison.get("baseline"):
+            continue  # of two models of this run
+        results = comparison["results"]
+        changed = [each for each in results if each["change"] not in ("unchanged", "ungated")]
+        changed.sort(key=weight_of)
+        counts = comparison.get("counts") or {}
+        counted = [f"{counts[change]} {change}" for change in SYMBOLS if counts.get(change)]
+        shown.append(
+            {
+                "title": f"{comparison['model']} against {comparison['against']} of {comparison['baseline']}",
+                "refused": comparison.get("refused") or (),
+                "counts": ", ".join(counted),
+                "changes": [(each, card_of.get(key_of(each))) for each in changed[:SHOWN]],
+                "bounds": comparison.get("bounds") or "",
+            }
         )
-        counts = given.get("counts") or {}
-        comparison = {
-            "title": f"{given['model']} against {given['against']} of {given['baseline']}",
-            "refused": given.get("refused") or (),
-            "counts": ", ".join(f"{counts[word]} {word}" for word in SYMBOLS if counts.get(word)),
-            "changes": [(each, by_address.get(key_of(each))) for each in changed[:SHOWN]],
-            "bounds": given.get("bounds") or "",
-        }
-        found.append(comparison)
-    return found
+    return shown
 
 
 def key_of(found: Row | Changed) -> tuple[str, str, str]:
@@ -44,8 +49,11 @@ def key_of(found: Row | Changed) -> tuple[str, str, str]:
 
 def worse_by(given: Changed) -> str:
     """By how much a verdict is worse, with its interval; empty if unknown."""
-    worse, interval = given.get("worse"), given.get("interval")
-    if worse is None or interval is None:
-        return words.number(worse) if worse is not None else ""
-    low, high = map(words.number, interval)
-    return f"{words.number(worse)} [{low}, {high}]"
+    worse = given.get("worse")
+    if worse is None:
+        return ""
+    interval = given.get("interval")
+    if interval is None:
+        return words.number(worse)
+    low, high = interval
+    return f"{words.number(worse)} [{words.number(low)}, {words.number(high)}]"

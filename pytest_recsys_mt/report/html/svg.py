@@ -4,16 +4,22 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-INK, MUTED, LINE, ZONE, PAPER = (
-    f"var(--{name})" for name in ("ink", "muted", "line", "zone", "paper")
-)
-SERIES = tuple(f"var(--series-{number})" for number in (1, 2, 3, 4))
+INK = "var(--ink)"
+MUTED = "var(--muted)"
+LINE = "var(--line)"
+ZONE = "var(--zone)"
+PAPER = "var(--paper)"
+SERIES = ("var(--series-1)", "var(--series-2)", "var(--series-3)", "var(--series-4)")
 OF_STATE: dict[str, str] = {
-    **dict.fromkeys(("violated", "error", "fixed"), "var(--bad)"),
-    **dict.fromkeys(("known", "inconclusive"), "var(--unclear)"),
+    "violated": "var(--bad)",
+    "error": "var(--bad)",
+    "fixed": "var(--bad)",
+    "known": "var(--unclear)",
+    "inconclusive": "var(--unclear)",
     "holds": "var(--good)",
     "not-applicable": MUTED,
 }
+"""The colour of a verdict, by its state."""
 
 Span = tuple[float, float]
 Point = tuple[float, float]
@@ -48,16 +54,20 @@ class Drawing:
         y: Span,
         frame: tuple[float, float, float, float] = (0, 0, 0, 0),
     ) -> None:
+        left, right, top, bottom = frame
         self.width, self.height = size
-        self.left, right, self.top, bottom = frame
-        self.right, self.bottom = self.width - right, self.height - bottom
-        self._x, self._y = x, y
+        self.left = left
+        self.right = self.width - right
+        self.top = top
+        self.bottom = self.height - bottom
+        self._x = x
+        self._y = y
         self._parts: list[str] = []
 
     def place(self, x: float, y: float) -> Point:
         """Where a point of the axes is, in pixels."""
-        across = (x - self._x[0]) / ((self._x[1] - self._x[0]) or 1)
-        up = (y - self._y[0]) / ((self._y[1] - self._y[0]) or 1)
+        across = _share_of(self._x, x)
+        up = _share_of(self._y, y)
         return (
             self.left + across * (self.right - self.left),
             self.bottom - up * (self.bottom - self.top),
@@ -86,17 +96,17 @@ class Drawing:
         self, shape: str, at: Point, size: float, colour: str, opacity: float = 1
     ) -> None:
         """A marker at a point of the area, in pixels."""
-        (x, y), half = at, size / 2
+        x, y = at
+        half = size / 2
+        # Transparent markers lie on each other, and an edge would hide those below.
         edge = f'stroke="{PAPER}"' if opacity == 1 else f'fill-opacity="{opacity:g}"'
         look = f'fill="{colour}" {edge}'
         corners = _SHAPES.get(shape)
         if corners is None:
             self._parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:g}" {look}/>')
             return
-        points = " ".join(
-            f"{x + half * right:.1f},{y + half * down:.1f}" for right, down in corners
-        )
-        self._parts.append(f'<polygon points="{points}" {look}/>')
+        points = [f"{x + half * right:.1f},{y + half * down:.1f}" for right, down in corners]
+        self._parts.append(f'<polygon points="{" ".join(points)}" {look}/>')
 
     def text(
         self,
@@ -108,7 +118,7 @@ class Drawing:
         upwards: bool = False,
     ) -> None:
         """A text at a point of the area, in pixels."""
-        (x, y) = at
+        x, y = at
         turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if upwards else ""
         self._parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="11"{turned}>'
@@ -122,14 +132,18 @@ class Drawing:
         titles: tuple[str, str],
     ) -> None:
         """The axes at the left and at the bottom, with a grid, labels at their ticks, and titles."""
+        left, right = self._x
+        low, high = self._y
         for tick, label in x:
-            self.line([(tick, self._y[0]), (tick, self._y[1])], LINE, 0.6)
+            self.line([(tick, low), (tick, high)], LINE, 0.6)
             self.text(label, (self.place(tick, 0)[0], self.bottom + 14))
         for tick, label in y:
-            self.line([(self._x[0], tick), (self._x[1], tick)], LINE, 0.6)
+            self.line([(left, tick), (right, tick)], LINE, 0.6)
             self.text(label, (self.left - 5, self.place(0, tick)[1] + 4), "end")
-        self.text(titles[0], ((self.left + self.right) / 2, self.bottom + 32))
-        self.text(titles[1], (12, (self.top + self.bottom) / 2), upwards=True)
+        middle = (self.left + self.right) / 2
+        self.text(titles[0], (middle, self.bottom + 32))
+        centre = (self.top + self.bottom) / 2
+        self.text(titles[1], (12, centre), upwards=True)
 
     def svg(self, label: str) -> str:
         """The drawing as an element of HTML.
@@ -137,27 +151,42 @@ class Drawing:
         Args:
             label: What it shows, for those who cannot see it; empty if the text beside it says the same.
         """
-        told = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
+        role = f'role="img" aria-label="{escape(label)}"' if label else 'aria-hidden="true"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" class="figure" '
-            f'stroke-linejoin="round" {told}>{"".join(self._parts)}</svg>'
+            f'stroke-linejoin="round" {role}>{"".join(self._parts)}</svg>'
         )
 
     def _joined(self, points: Sequence[Point]) -> str:
-        return " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.place(*point) for point in points))
+        """Points of the axes as an attribute of SVG has them, in pixels."""
+        placed = [self.place(x, y) for x, y in points]
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+
+
+def _share_of(ends: Span, value: float) -> float:
+    """How far a value lies from the first end towards the second; of an axis without extent, as if it were 1 long."""
+    first, last = ends
+    return (value - first) / ((last - first) or 1)
 
 
 def ticks(ends: Span, most: int = 5) -> list[float]:
     """Round numbers between two ends, evenly apart."""
     low, high = ends
     least = (high - low) / most
+    step = _round_step(least)
+    first = math.ceil(low / step)
+    last = math.floor(high / step)
+    return [round(at * step, 12) for at in range(first, last + 1)]
+
+
+def _round_step(least: float) -> float:
+    """The smallest step of 1, 2, 2.5 or 5 times a power of ten that is not below `least`."""
     power = 10.0 ** math.floor(math.log10(least))
-    step = next(
-        power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= least * (1 - 1e-9)
-    )
-    return [
-        round(at * step, 12) for at in range(math.ceil(low / step), math.floor(high / step) + 1)
-    ]
+    for factor in (1, 2, 2.5, 5):
+        step = power * factor
+        if step >= least * (1 - 1e-9):  # the tolerance allows for rounding
+            return step
+    return power * 10
 
 
 def with_room(values: Sequence[float], share: float = 0.05) -> Span:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
@@ -29,9 +29,19 @@ ROOM = 1_000_000
 """Characters of the examples that a page has."""
 
 
+KeyedCard = tuple[tuple[str, *Key], Card]
+"""A card with what it has in common with those of other runs: its model if these tell runs apart, its test, and more."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """One record, with its place from 1, the number that it goes by, and why it cannot be compared with the run before."""
+    """One record.
+
+    Attributes:
+        place: Its place among the records, from 1.
+        number: The number that it goes by.
+        differs: Why it cannot be compared with the run before; empty if it can.
+    """
 
     place: int
     number: int
@@ -45,7 +55,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Runs one after another in which a verdict is in one state; None where they have none."""
+    """Runs one after another in which a verdict is in one state; None if they have no verdict."""
 
     state: State | None
     runs: int
@@ -77,45 +87,24 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
     Raises:
         DataError: If they have no test in common.
     """
-    ordered = sorted(records, key=lambda each: began(each[1]))
-    held = [(name, record, cards_of(record)) for name, record in ordered]
-    runs = []
-    for place, (name, record, cards) in enumerate(held, 1):
-        number, called = place, name
-        if name.startswith(KEPT):
-            number, called = int(name.removeprefix(KEPT)), ""
-        when = began(record)[:16].replace("T", " ")
-        answer, counts = answer_of(record, cards), counted(cards)
-        differs = () if place == 1 else _differences(ordered[place - 2][1], record)
-        runs.append(Run(place, number, called, when, record, answer, counts, differs))
+    ordered = sorted(records, key=lambda named_record: began(named_record[1]))
+    cards_by_run = [cards_of(record) for _, record in ordered]
+    runs = _runs(ordered, cards_by_run)
     # A release often has a name of its own: with one model each, runs are of the same one.
-    named = any(len(record["models"]) != 1 for _, record in ordered)
-    keys = []
-    for _, _, cards in held:
-        own = keyed(cards, sorted({card.row["model"] for card in cards}))
-        keys.append([((card.row["model"] if named else "", *key), card) for key, card in own])
+    tell_models_apart = any(len(record["models"]) != 1 for _, record in ordered)
+    keys = [_keys(cards, tell_models_apart) for cards in cards_by_run]
     if len(ordered) > 1:
         _require_common(ordered, keys)
-    found: dict[tuple[str, *Key], list[Card | None]] = {}
-    for place, own_keys in enumerate(keys):
-        for key, card in own_keys:
-            found.setdefault(key, [None] * len(held))[place] = card
-    tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(found.values(), 1)]
-    states = list(STATES)
-    tracks.sort(
-        key=lambda track: (
-            states.index(track.now.state.key),
-            track.now.row["suite"],
-            track.now.row["nodeid"],
-        )
-    )
-    still = [track for track in tracks if not track.changed]
-    applied = [track for track in still if track.now.state.key != "not-applicable"]
+    tracks = _tracks(keys, runs)
+    unchanged = [track for track in tracks if not track.changed]
+    inapplicable = [track for track in unchanged if track.now.state.key == "not-applicable"]
+    applied = [track for track in unchanged if track.now.state.key != "not-applicable"]
+    every_card = chain.from_iterable(cards_by_run)
     return {
-        "named": named,
+        "named": tell_models_apart,
         "runs": runs,
         "tracks": tracks,
-        "entries": entries_of(card.row for _, _, cards in held for card in cards),
+        "entries": entries_of(card.row for card in every_card),
         "last": runs[-1],
         "changed": [track for track in tracks if track.changed],
         "bad": [track for track in applied if track.now.state.bad],
@@ -124,8 +113,55 @@ def contents_of(records: Sequence[tuple[str, Document]]) -> dict[str, Any]:
         "models": sorted({track.now.row["model"] for track in tracks} - {""}),
         "suites": sorted({track.now.row["suite"] for track in tracks}),
         "broken": broken_of(tracks),
-        "inapplicable": [track for track in still if track.now.state.key == "not-applicable"],
+        "inapplicable": inapplicable,
     }
+
+
+def _runs(
+    ordered: Sequence[tuple[str, Document]], cards_by_run: Sequence[Sequence[Card]]
+) -> list[Run]:
+    """The runs in their order; a kept run goes by its own number, any other by its place and its name."""
+    runs: list[Run] = []
+    for place, ((name, record), cards) in enumerate(zip(ordered, cards_by_run, strict=True), 1):
+        is_kept = name.startswith(KEPT)
+        run = Run(
+            place=place,
+            number=int(name.removeprefix(KEPT)) if is_kept else place,
+            name="" if is_kept else name,
+            when=began(record)[:16].replace("T", " "),
+            record=record,
+            answer=answer_of(record, cards),
+            counts=counted(cards),
+            differs=_differences(runs[-1].record, record) if runs else (),
+        )
+        runs.append(run)
+    return runs
+
+
+def _keys(cards: Sequence[Card], tell_models_apart: bool) -> list[KeyedCard]:
+    """The cards of a run by what they have in common with those of other runs."""
+    models = sorted({card.row["model"] for card in cards})
+    keys = []
+    for key, card in keyed(cards, models):
+        model = card.row["model"] if tell_models_apart else ""
+        keys.append(((model, *key), card))
+    return keys
+
+
+def _tracks(keys: Sequence[Sequence[KeyedCard]], runs: Sequence[Run]) -> list[Track]:
+    """The verdicts across the runs: by the state of their last, its suite and its test."""
+    cards_by_key: dict[tuple[str, *Key], list[Card | None]] = {}
+    for place, keys_of_run in enumerate(keys):
+        for key, card in keys_of_run:
+            cards_by_key.setdefault(key, [None] * len(runs))[place] = card
+    tracks = [_track(f"t{n}", cards, runs) for n, cards in enumerate(cards_by_key.values(), 1)]
+    order_of_states = list(STATES)
+
+    def place_of(track: Track) -> tuple[int, str, str]:
+        row = track.now.row
+        return order_of_states.index(track.now.state.key), row["suite"], row["nodeid"]
+
+    return sorted(tracks, key=place_of)
 
 
 def began(record: Mapping[str, Any]) -> str:
@@ -135,29 +171,40 @@ def began(record: Mapping[str, Any]) -> str:
 
 def without_examples(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what only the report of its run shows, which is nearly all of it."""
-    rows = [{**row, "examples": [], "shrunk": None, "per_user": {}} for row in record["results"]]
-    return {**record, "results": rows}
+    removed: dict[str, Any] = {"examples": [], "shrunk": None, "per_user": {}}
+    return {**record, "results": [{**row, **removed} for row in record["results"]]}
 
 
 def _require_common(
-    records: Sequence[tuple[str, Document]], keys: Sequence[Sequence[tuple[tuple[str, *Key], Card]]]
+    records: Sequence[tuple[str, Document]], keys: Sequence[Sequence[KeyedCard]]
 ) -> None:
-    tests = [{key[:2]: card.row["nodeid"] for key, card in own} for own in keys]
+    """Check that each record has a test of another.
+
+    Raises:
+        DataError: If one has none.
+    """
+    # The first two parts of a key are the model and the test.
+    tests = [{key[:2]: card.row["nodeid"] for key, card in keys_of_run} for keys_of_run in keys]
     for place, (name, record) in enumerate(records):
-        others = {
-            key: test for at, each in enumerate(tests) if at != place for key, test in each.items()
-        }
-        if not tests[place].keys() & others.keys():
-            models = ", ".join(map(one_line, record["models"])) or "no model"
-            ours, theirs = (next(iter(each.values()), "none") for each in (tests[place], others))
-            raise DataError(
-                f"{name!r} ({models}) has no test of the other records: one of its tests is {one_line(ours)!r}, one of "
-                f"theirs {one_line(theirs)!r}; a view takes records of one suite, run from one folder, of the same models"
-            )
+        own = tests[place]
+        others: dict[tuple[str, str], str] = {}
+        for tests_of_other in (*tests[:place], *tests[place + 1 :]):
+            others |= tests_of_other
+        if own.keys() & others.keys():
+            continue
+        models = ", ".join(one_line(model) for model in record["models"]) or "no model"
+        ours = next(iter(own.values()), "none")
+        theirs = next(iter(others.values()), "none")
+        raise DataError(
+            f"{name!r} ({models}) has no test of the other records: one of its tests is {one_line(ours)!r}, one of "
+            f"theirs {one_line(theirs)!r}; a view takes records of one suite, run from one folder, of the same models"
+        )
 
 
 def _differences(old: Document, new: Document) -> list[str]:
-    before, after = _facts(old), _facts(new)
+    """Why two runs cannot be compared: what else was asked, or of what other data."""
+    before = _facts(old)
+    after = _facts(new)
     return [
         f"other {name}: {_short(before[name])} then, {_short(after[name])} now"
         for name in before
@@ -166,12 +213,14 @@ def _differences(old: Document, new: Document) -> list[str]:
 
 
 def _facts(record: Document) -> Mapping[str, Any]:
-    facts = {
+    """What two runs must have in common to be compared, by the names that users know."""
+    facts: dict[str, Any] = {
         "data": record["data"],
         "digest of the data": record.get("data_digest"),
         "seed": record["seed"],
-        **(options_of(record) if "settings" in record else {}),
     }
+    if "settings" in record:
+        facts |= options_of(record)
     facts.pop("--recsys-model", None)
     return facts
 
@@ -182,42 +231,60 @@ def _short(value: object) -> str:
 
 
 def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track:
-    known = [(run, card) for run, card in zip(runs, cards, strict=True) if card]
-    told = [f"{known[0][1].state.label} in run {known[0][0].number}"]
+    """One verdict across all runs, from its card in each."""
+    cards_and_runs = list(zip(cards, runs, strict=True))
+    known = [(card, run) for card, run in cards_and_runs if card]
+    first_card, first_run = known[0]
+    last_card, _ = known[-1]
+    story = [f"{first_card.state.label} in run {first_run.number}"]
     changed = False
-    for (first, one), (second, other) in pairwise(known):
-        if one.state != other.state:
-            # Whether the two, or any between them, cannot be compared.
-            apart = any(run.differs for run in runs[first.place : second.place])
-            changed |= not apart
-            told.append(
-                f"{other.state.label} in run {second.number}{' (not comparable)' if apart else ''}"
-            )
+    for (card_before, before), (card, run) in pairwise(known):
+        if card_before.state == card.state:
+            continue
+        # The two cannot be compared either if a run between them cannot.
+        is_comparable = not any(between.differs for between in runs[before.place : run.place])
+        changed |= is_comparable
+        how = "" if is_comparable else " (not comparable)"
+        story.append(f"{card.state.label} in run {run.number}{how}")
+    if len(story) > SAID:
+        story[1 : 1 - SAID] = ["..."]
     drawing = ""
-    if any(card and card.row.get("interval") for card in cards):
-        parted = [bool(run.differs) for run in runs][-DRAWN:]
-        drawing = figures.track([card.row if card else None for card in cards[-DRAWN:]], parted)
-    late = [(run.number, card) for run, card in zip(runs, cards, strict=True)][-LATE:]
-    story = ", ".join([*told[:1], *["..."] * (len(told) > SAID), *told[1:][1 - SAID :]])
+    if any(card.row.get("interval") for card, _ in known):
+        rows = [card.row if card else None for card in cards[-DRAWN:]]
+        parted = [bool(run.differs) for run in runs[-DRAWN:]]
+        drawing = figures.track(rows, parted)
     return Track(
-        key, cards, late, known[-1][1], story, changed, drawing, [*_stretches(cards, runs)]
+        key=key,
+        cards=cards,
+        late=[(run.number, card) for card, run in cards_and_runs[-LATE:]],
+        now=last_card,
+        story=", ".join(story),
+        changed=changed,
+        drawing=drawing,
+        stretches=list(_stretches(cards, runs)),
     )
 
 
 def _stretches(cards: Sequence[Card | None], runs: Sequence[Run]) -> Iterator[Stretch]:
-    held = zip(runs, cards, strict=True)
-    for state, group in groupby(held, lambda each: each[1].state if each[1] else None):
-        numbers = [run.number for run, _ in group]
-        which = f"run {numbers[0]}" + f" to {numbers[-1]}" * (len(numbers) > 1)
-        yield Stretch(state, len(numbers), f"{state.label if state else 'no verdict'}: {which}")
+    states = [card.state if card else None for card in cards]
+    numbered_states = zip(states, runs, strict=True)
+    for state, group in groupby(numbered_states, lambda numbered: numbered[0]):
+        numbers = [run.number for _, run in group]
+        label = state.label if state else "no verdict"
+        which = f"run {numbers[0]}"
+        if len(numbers) > 1:
+            which += f" to {numbers[-1]}"
+        yield Stretch(state, len(numbers), f"{label}: {which}")
 
 
 def broken_of(tracks: Sequence[Track]) -> list[Card]:
     """What is not settled in the last run, with its transcripts: as much of it as the page has room for."""
-    last = [card for track in tracks if (card := track.cards[-1]) and card.state.bad]
     room = ROOM
     shown: list[Card] = []
-    for card in last:
+    for track in tracks:
+        card = track.cards[-1]
+        if card is None or not card.state.bad:
+            continue
         room -= len(str(card.row["examples"]))
         if room > 0 or not shown:
             shown.append(replace(card, key=f"last-{card.key}"))

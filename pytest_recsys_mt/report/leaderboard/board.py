@@ -8,22 +8,20 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.gate.baseline import differences, is_number, prompts_of
+from pytest_recsys_mt.gate.baseline import is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row
-from pytest_recsys_mt.gate.nodeids import address, parts_of, spoken_of
+from pytest_recsys_mt.gate.nodeids import parts_of, spoken_of
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.gate.states import detail_of, grouped, measured
 from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.report.leaderboard.pools import Key, Pool, pools_of
 from pytest_recsys_mt.report.short_names import letters_of, named
 from pytest_recsys_mt.safety.sanitize import one_line
-
-Key = tuple[str, str, int]
-"""The test without its model, its oracle, and which of its verdicts by that oracle."""
 
 PLAIN = Policy(margin=0.0)
 """Any difference counts, however small."""
@@ -103,19 +101,6 @@ class Board:
         return sum(one in line.cells and other in line.cells[one].ahead for line in self.lines)
 
 
-@dataclass
-class _Pool:
-    """Records of the same users and settings, by model, or by model and prompts where one is asked with several.
-
-    Attributes:
-        origin: The name of the record, the record, and the model as it is there.
-    """
-
-    first: tuple[str, Document]
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    origin: dict[str, tuple[str, Document, str]] = field(default_factory=dict)
-
-
 def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
     """The boards of some records with their names: one for each suite on each data set.
 
@@ -123,125 +108,92 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
         DataError: If a model stands in two records of the same prompts, if records of one data set differ in what values
             depend on, or if there is nothing to show.
     """
-    found = [
-        board
-        for pool in _pools(records)
-        for name in dict.fromkeys(row["suite"] for rows in pool.rows.values() for row in rows)
-        if suite in ("", name) and (board := _board(pool, name)).lines
-    ]
-    if not found:
-        suites = sorted({str(row["suite"]) for _, each in records for row in each["results"]})
+    boards = []
+    for pool in pools_of(records):
+        every_row = chain.from_iterable(pool.rows.values())
+        for name in dict.fromkeys(row["suite"] for row in every_row):
+            if suite not in ("", name):
+                continue
+            board = _board(pool, name)
+            if board.lines:
+                boards.append(board)
+    if not boards:
+        every_row = chain.from_iterable(record["results"] for _, record in records)
+        suites = ", ".join(sorted({str(row["suite"]) for row in every_row}))
         wanted = f"of the suite {suite!r} " if suite else ""
         raise DataError(
-            f"the records have no value {wanted}to compare; their suites: {one_line(', '.join(suites)) or 'none'}"
+            f"the records have no value {wanted}to compare; their suites: {one_line(suites) or 'none'}"
         )
-    return found
+    return boards
 
 
-def _pools(records: Iterable[tuple[str, Document]]) -> list[_Pool]:
-    pools: dict[str, _Pool] = {}
-    prompts: dict[str, set[str]] = {}
-    for _, record in records:
-        for model in record["models"]:
-            prompts.setdefault(model, set()).add(prompts_of(record))
-    for name, record in records:
-        key = f"{record['data']} {record.get('data_digest')}"
-        pool = pools.setdefault(key, _Pool((name, record)))
-        apart = differences(pool.first[1], record)
-        told = [each for each in apart if not each.startswith("other tests")]
-        if told:
-            raise DataError(
-                f"{name!r} cannot stand beside {pool.first[0]!r}: {'; '.join(told)} "
-                f"(the baseline is the first, this run the second); run both alike"
-            )
-        for model in record["models"]:
-            prompt = (
-                prompts_of(record) if len(prompts[model]) > 1 else ""
-            )  # older records name none
-            called = f"{model} ({prompt})" if prompt else model
-            if called in pool.origin:
-                raise DataError(
-                    f"the model {called!r} is in {pool.origin[called][0]!r} and in {name!r}; give one record of it"
-                )
-            _refuse_other_questions(pool, name, model, record)
-            pool.origin[called] = (name, record, model)
-            pool.rows[called] = [
-                {**row, "model": called, "nodeid": address(row)}
-                for row in record["results"]
-                if row["model"] == model
-            ]
-    return list(pools.values())
-
-
-def _refuse_other_questions(pool: _Pool, name: str, model: str, record: Document) -> None:
-    asked = {
-        key: (digest, model)
-        for model, held in pool.rows.items()
-        for key, row in keyed(held)
-        if (digest := detail_of(row, "questions_digest"))
-    }
-    for key, row in keyed([row for row in record["results"] if row["model"] == model]):
-        now = detail_of(row, "questions_digest")
-        if now and key in asked and asked[key][0] != now:
-            then, other = asked[key]
-            raise DataError(
-                f"{name!r} cannot stand beside {pool.origin[other][0]!r}: {one_line(key[0])} asked other questions "
-                f"(SHA-256 {one_line(str(then))[:12]} and {one_line(str(now))[:12]}); ask both the same questions"
-            )
-
-
-def _board(pool: _Pool, suite: str) -> Board:
-    own = [
-        row
-        for held in pool.rows.values()
-        for row in held
-        if row["suite"] == suite and detail_of(row, "column") is not False
-    ]
-    rows = grouped(own, lambda row: row["model"])
+def _board(pool: Pool, suite: str) -> Board:
+    """The board of one suite; without lines if no value of it can be shown."""
+    every_row = chain.from_iterable(pool.rows.values())
+    rows = [row for row in every_row if row["suite"] == suite]
+    shown = [row for row in rows if detail_of(row, "column") is not False]
+    by_model = grouped(shown, lambda row: row["model"])
     alpha = float(pool.first[1]["settings"].get("alpha", 0.05))
-    by_model = {model: dict(keyed(held)) for model, held in rows.items()}
-    names = {
-        key: name
-        for held in rows.values()
-        for (_, name), (key, _) in zip(named(held), keyed(held), strict=True)
-    }
-    ahead, compared = _ahead(rows, alpha)
-    lines = [_line(key, by_model, ahead.get(key, {})) for key in names]
-    short = Counter((line.table, line.name) for line in lines)
-    lines = [
-        line if short[line.table, line.name] == 1 else replace(line, name=names[key])
-        for key, line in zip(names, lines, strict=True)
-    ]
-    place = {table: at for at, table in enumerate(dict.fromkeys(line.table for line in lines))}
-    lines.sort(key=lambda line: (place[line.table], line.place))
-    lines = [line for line in lines if line.cells]
-    given = [detail_of(row, "published") for row in own]
-    published = list(dict.fromkeys(model for line in lines for model in line.published))
+    ahead, compared = _ahead(by_model, alpha)
+    lines = _lines(by_model, ahead)
+    published_tables = [detail_of(row, "published") for row in shown]
+    sources = [str(table["source"]) for table in published_tables if table]
+    spent = {}
+    partial = {}
+    for called, held in by_model.items():
+        name, record, model = pool.origin[called]
+        spent[called] = _spent(record, model, suite, held)
+        if record["gate"]["incomplete"]:
+            partial[name] = one_line("; ".join(str(why) for why in record["gate"]["incomplete"]))
     return Board(
         suite=suite,
         data=str(pool.first[1]["data"]),
-        models=list(rows),
-        published=published,
-        sources=list(dict.fromkeys(str(each["source"]) for each in filter(None, given))),
+        models=list(by_model),
+        published=_distinct(line.published for line in lines),
+        sources=list(dict.fromkeys(sources)),
         lines=lines,
         alpha=alpha,
         pairs=sum(math.comb(len(line.cells), 2) for line in lines),
         compared=compared,
-        spent={
-            called: _spent(*pool.origin[called][1:], suite, held) for called, held in rows.items()
-        },
-        baselines=list(dict.fromkeys(name for line in lines for name in line.baselines)),
-        partial={
-            name: one_line("; ".join(map(str, record["gate"]["incomplete"])))
-            for name, record, _ in map(pool.origin.__getitem__, rows)
-            if record["gate"]["incomplete"]
-        },
+        spent=spent,
+        baselines=_distinct(line.baselines for line in lines),
+        partial=partial,
     )
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> list[str]:
+    """Each name once, in their order."""
+    return list(dict.fromkeys(chain.from_iterable(names)))
+
+
+def _lines(
+    by_model: Mapping[str, Sequence[Row]], ahead: Mapping[Key, Mapping[str, tuple[str, ...]]]
+) -> list[Line]:
+    """The measures that have a value, those of one table together."""
+    names: dict[Key, str] = {}
+    row_of: dict[str, dict[Key, Row]] = {}
+    for model, rows in by_model.items():
+        keyed_rows = list(keyed(rows))
+        row_of[model] = dict(keyed_rows)
+        for (_, name), (key, _) in zip(named(rows), keyed_rows, strict=True):
+            names[key] = name
+    lines = [_line(key, row_of, ahead.get(key, {})) for key in names]
+    # A short name that two measures of a table have is replaced by the name of the row.
+    count_of_name = Counter((line.table, line.name) for line in lines)
+    lines = [
+        line if count_of_name[line.table, line.name] == 1 else replace(line, name=name)
+        for line, name in zip(lines, names.values(), strict=True)
+    ]
+    tables = list(dict.fromkeys(line.table for line in lines))
+    place_of = {table: place for place, table in enumerate(tables)}
+    lines.sort(key=lambda line: (place_of[line.table], line.place))
+    return [line for line in lines if line.cells]
 
 
 def _ahead(
     rows: Mapping[str, Sequence[Row]], alpha: float
 ) -> tuple[dict[Key, dict[str, tuple[str, ...]]], int]:
+    """Which models are ahead of which others, by measure, and how many pairs of values were compared."""
     claims: list[tuple[float, Key, str, str]] = []
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
@@ -249,65 +201,88 @@ def _ahead(
             if found["worse"] is None:
                 continue
             # Without p-values, each user has the same value of both.
-            p_worse, p_better = (
-                1.0 if p is None else p for p in (found["p_worse"], found["p_better"])
-            )
-            claims += [(p_worse, key, one, other), (p_better, key, other, one)]
+            p_worse = 1.0 if found["p_worse"] is None else found["p_worse"]
+            p_better = 1.0 if found["p_better"] is None else found["p_better"]
+            claims.append((p_worse, key, one, other))
+            claims.append((p_better, key, other, one))
+    adjusted = holm([p for p, *_ in claims])
     ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
-    for p, (_, key, better, worse) in zip(holm([p for p, *_ in claims]), claims, strict=True):
+    for p, (_, key, better, worse) in zip(adjusted, claims, strict=True):
         if p <= alpha:
-            held = ahead.setdefault(key, {})
-            held[better] = (*held.get(better, ()), worse)
+            others_by_model = ahead.setdefault(key, {})
+            others_by_model[better] = (*others_by_model.get(better, ()), worse)
+    # Each pair is two claims, one in each direction.
     return ahead, len(claims) // 2
 
 
 def _line(
     key: Key, by_model: Mapping[str, Mapping[Key, Row]], ahead: Mapping[str, tuple[str, ...]]
 ) -> Line:
+    """One measure, from its row of each model that has one."""
     held = {model: rows[key] for model, rows in by_model.items() if key in rows}
-    values = {
-        model: value
-        for model, row in held.items()
-        if row["status"] not in ("error", "not-applicable")
-        and (value := measured(row).value) is not None
-        and math.isfinite(value)
-    }
-    row = next(iter(held.values()))
-    found = detail_of(row, "column")
-    column = found if isinstance(found, dict) else {}
-    allowed = column.get("allowed", row.get("allowed"))
+    values = {}
+    for model, row in held.items():
+        value = _value_of(row)
+        if value is not None:
+            values[model] = value
+    first = next(iter(held.values()))
+    declared = detail_of(first, "column")
+    column = declared if isinstance(declared, dict) else {}
+    allowed = column.get("allowed", first.get("allowed"))
     best = _best(values, allowed)
-    test, own = spoken_of(key[0]), parts_of(key[0]).parameters
-    metric = str(measured(row).metric or row.get("measures") or row["oracle"])
     cells = {}
     for model, value in values.items():
         bounds = held[model].get("interval")
         interval = None if bounds is None else (float(bounds[0]), float(bounds[1]))
         status = str(held[model]["status"])
         cells[model] = Cell(value, interval, status, model in best, ahead.get(model, ()))
+    test = spoken_of(key[0])
+    parameters = parts_of(key[0]).parameters
+    metric = str(measured(first).metric or first.get("measures") or first["oracle"])
+    place = column.get("place", 0)
     return Line(
         table=str(column.get("table", f"{test}: {metric}")),
-        name=str(column.get("name", own or test)),
+        name=str(column.get("name", parameters or test)),
         metric=metric,
         better=BETTER.get(str(allowed), ""),
         cells=cells,
         published=dict(_published(held.values())),
-        baselines={
-            str(name): float(value)
-            for each in held.values()
-            if isinstance(given := detail_of(each, "baselines"), dict)
-            for name, value in given.items()
-            if is_number(value)
-        },
-        place=float(at) if is_number(at := column.get("place", 0)) else 0.0,
+        baselines=dict(_baselines(held.values())),
+        place=float(place) if is_number(place) else 0.0,
     )
 
 
+def _value_of(row: Row) -> float | None:
+    """The value that a board shows of a row; None if it has none."""
+    if row["status"] in ("error", "not-applicable"):
+        return None
+    value = measured(row).value
+    if value is None or not math.isfinite(value):
+        return None
+    return value
+
+
+def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
+    """The values of simple rules that rows have in their details, by the names of the rules."""
+    for row in rows:
+        baselines = detail_of(row, "baselines")
+        if not isinstance(baselines, dict):
+            continue
+        for name, value in baselines.items():
+            if is_number(value):
+                yield str(name), float(value)
+
+
 def _best(values: Mapping[str, float], allowed: object) -> set[str]:
-    signs = {"at least": lambda v: v, "at most": lambda v: -v, "within": lambda v: -abs(v)}
-    if len(set(values.values())) < 2 or str(allowed) not in signs:
+    """The models of the best value; none if all have one value, or nobody knows which values are better."""
+    goodness_of = {
+        "at least": lambda value: value,
+        "at most": lambda value: -value,
+        "within": lambda value: -abs(value),
+    }
+    if len(set(values.values())) < 2 or str(allowed) not in goodness_of:
         return set()
-    goodness = {model: signs[str(allowed)](value) for model, value in values.items()}
+    goodness = {model: goodness_of[str(allowed)](value) for model, value in values.items()}
     most = max(goodness.values())
     return {model for model, value in goodness.items() if value == most}
 
@@ -329,20 +304,24 @@ def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
 
 
 def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spent:
-    calls = [
-        each for each in record["calls"]["by"] if (each["suite"], each["model"]) == (suite, model)
-    ]
+    """What the answers of one model took in a suite, by the calls and the figures of its record."""
+    every_call_row = record["calls"]["by"]
+    calls = [each for each in every_call_row if (each["suite"], each["model"]) == (suite, model)]
     costs = [each["usd"] for each in calls]
-    figures: list[Mapping[str, Any]] = [
-        each for row in rows if "missed_rate" in (each := detail_of(row, "figures") or {})
+    known_costs = [cost for cost in costs if cost is not None]
+    every_figures: list[Mapping[str, Any]] = [detail_of(row, "figures") or {} for row in rows]
+    # Rows of multiple-choice questions have these figures.
+    figures = [each for each in every_figures if "missed_rate" in each]
+    questions = [int(each.get("questions", 0)) for each in figures]
+    missed = [
+        float(each["missed_rate"]) * count for each, count in zip(figures, questions, strict=True)
     ]
-    asked = sum(int(each.get("questions", 0)) for each in figures)
     seconds = [each.get("seconds", 0.0) for each in figures]
-    missed = sum(float(each["missed_rate"]) * int(each.get("questions", 0)) for each in figures)
+    knows_seconds = bool(figures) and None not in seconds
     return Spent(
         calls=sum(each["cached"] + each["made"] for each in calls),
         tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in calls),
-        usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-        seconds=None if None in seconds else sum(seconds) if figures else None,
-        missed=missed / asked if asked else None,
+        usd=None if None in costs else sum(known_costs),
+        seconds=sum(seconds) if knows_seconds else None,
+        missed=sum(missed) / sum(questions) if sum(questions) else None,
     )

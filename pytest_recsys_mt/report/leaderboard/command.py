@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
+from pytest_recsys_mt.report.leaderboard.board import Board, Line, boards_of
 from pytest_recsys_mt.report.leaderboard.board import Cell as Measured
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
 from pytest_recsys_mt.report.sheets import NONE, WRITERS, Cell, Sheet, Value, in_csv, write_sheets
@@ -16,6 +16,12 @@ def write_leaderboard(
 ) -> None:
     """Write the boards of some records.
 
+    Args:
+        records: The records.
+        output: The file to write; None for the terminal.
+        suite: The suite whose boards are written; empty for all.
+        models: ``rows`` or ``columns``; None for what makes the narrower tables.
+
     Raises:
         DataError: If a record cannot be read or shown, or the file cannot be written.
     """
@@ -23,24 +29,34 @@ def write_leaderboard(
     documents = [(str(path), record_at(path)) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
         boards = boards_of(documents, suite)
-        as_rows = any(map(_more_models, boards)) if models is None else models == "rows"
-        sheets = [each for board in boards for each in sheets_of(board, models_as_rows=as_rows)]
-        count = len({model for board in boards for model in board.models})
-        title = f"{count} models, {len(boards)} {'board' if len(boards) == 1 else 'boards'}"
+        if models is None:
+            as_rows = any(_has_more_models_than_measures(board) for board in boards)
+        else:
+            as_rows = models == "rows"
+        sheets: list[Sheet] = []
+        every_model: set[str] = set()
+        for board in boards:
+            sheets += sheets_of(board, models_as_rows=as_rows)
+            every_model.update(board.models)
+        noun = "board" if len(boards) == 1 else "boards"
+        title = f"{len(every_model)} models, {len(boards)} {noun}"
     write_sheets(output, "leaderboard", title, sheets, csv=lambda: _comma_separated(boards))
 
 
-def _more_models(board: Board) -> bool:
-    measures = Counter(line.table for line in board.lines)
-    return len(board.models) + len(board.published) > max(measures.values())
+def _has_more_models_than_measures(board: Board) -> bool:
+    measures_by_table = Counter(line.table for line in board.lines)
+    return len(board.models) + len(board.published) > max(measures_by_table.values())
 
 
 def _letter(place: int) -> str:
-    before, own = divmod(place, 26)
-    return (_letter(before - 1) if before else "") + chr(ord("a") + own)
+    """The letters of a place from 0: a to z, then aa, ab and so on, as columns of spreadsheets are called."""
+    before, last = divmod(place, 26)
+    leading = _letter(before - 1) if before else ""
+    return leading + chr(ord("a") + last)
 
 
 def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
+    """The cell of a sheet; `letters` are those of the models."""
     if cell is None:
         return Value(None)
     ahead = "".join(letters[model] for model in cell.ahead)
@@ -49,81 +65,100 @@ def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
 
 def sheets_of(board: Board, *, models_as_rows: bool) -> list[Sheet]:
     """The tables of a board: its measures, who is ahead of whom, and what the answers took."""
-    letters = {model: _letter(place) for place, model in enumerate(board.models)}
-    models = [f"{model} ({letter})" for model, letter in letters.items()]
-    parts = groupby(board.lines, key=lambda line: line.table) if models_as_rows else ()
-    found = [Sheet(f"{board.suite} on {board.data}", level=1)]
-    for table, held in parts or [("", board.lines)]:
-        lines = list(held)
-        printed = [name for name in board.published if any(name in x.published for x in lines)]
-        simple = [name for name in board.baselines if any(name in x.baselines for x in lines)]
-        heads = [*models, *(f"{name} †" for name in printed), *(f"{name} ‡" for name in simple)]
-        cells = [
-            [
-                *(_value(line.cells.get(model), letters) for model in board.models),
-                *(Value(line.published.get(name)) for name in printed),
-                *(Value(line.baselines.get(name)) for name in simple),
-            ]
-            for line in lines
-        ]
-        if models_as_rows:
-            better = " and ".join(sorted({line.better for line in lines} - {""}))
-            title = table + (f", {better} is better" if better else "")
-            rows = [[head, *row] for head, *row in zip(heads, *cells, strict=True)]
-            found.append(Sheet(title, ["model", *(line.name for line in lines)], rows))
-        else:
-            rows = []
-            for line, row in zip(lines, cells, strict=True):
-                own = "" if line.table.startswith(f"{line.name}:") else f", {line.name}"
-                rows.append([f"{line.table}{own}", line.better or NONE, *row])
-            found.append(Sheet("All measures", ["measure", "better", *heads], rows, wordy=2))
+    sheets = [Sheet(f"{board.suite} on {board.data}", level=1)]
+    if models_as_rows:
+        for table, lines in groupby(board.lines, key=lambda line: line.table):
+            sheets.append(_models_as_rows(board, table, list(lines)))
+    else:
+        sheets.append(_models_as_columns(board))
     if board.compared:
-        found.append(_ahead(board))
-    return [*found, _spent(board), Sheet(notes=_notes(board))]
+        sheets.append(_ahead(board))
+    return [*sheets, _spent(board), Sheet(notes=_notes(board))]
+
+
+def _models_as_rows(board: Board, table: str, lines: Sequence[Line]) -> Sheet:
+    """The measures of one table as columns."""
+    rows: list[list[Cell]] = []
+    for heading, values in _values_by_model(board, lines).items():
+        rows.append([heading, *values])
+    names = ["model", *(line.name for line in lines)]
+    better = " and ".join(sorted({line.better for line in lines} - {""}))
+    title = f"{table}, {better} is better" if better else table
+    return Sheet(title, names, rows)
+
+
+def _models_as_columns(board: Board) -> Sheet:
+    """All measures as rows."""
+    values_by_model = _values_by_model(board, board.lines)
+    rows: list[list[Cell]] = []
+    for place, line in enumerate(board.lines):
+        is_named = line.table.startswith(f"{line.name}:")
+        measure = line.table if is_named else f"{line.table}, {line.name}"
+        values = [values_of_model[place] for values_of_model in values_by_model.values()]
+        rows.append([measure, line.better or NONE, *values])
+    return Sheet("All measures", ["measure", "better", *values_by_model], rows, wordy=2)
+
+
+def _values_by_model(board: Board, lines: Sequence[Line]) -> dict[str, list[Value]]:
+    """The values of some lines by the headings of models: those that were run, published ones, and simple rules."""
+    letters = {model: _letter(place) for place, model in enumerate(board.models)}
+    values: dict[str, list[Value]] = {}
+    for model, letter in letters.items():
+        values[f"{model} ({letter})"] = [_value(line.cells.get(model), letters) for line in lines]
+    for name in board.published:
+        if any(name in line.published for line in lines):
+            values[f"{name} †"] = [Value(line.published.get(name)) for line in lines]
+    for name in board.baselines:
+        if any(name in line.baselines for line in lines):
+            values[f"{name} ‡"] = [Value(line.baselines.get(name)) for line in lines]
+    return values
 
 
 def _ahead(board: Board) -> Sheet:
-    rows: list[list[Cell]] = [
-        [one, *(NONE if one == other else board.ahead(one, other) for other in board.models)]
-        for one in board.models
-    ]
+    """On how many measures each model is ahead of each other."""
+    rows: list[list[Cell]] = []
+    for one in board.models:
+        counts = [NONE if one == other else board.ahead(one, other) for other in board.models]
+        rows.append([one, *counts])
     title = f"Measures on which the row is ahead of the column, of {len(board.lines)}"
     return Sheet(title, ["model", *board.models], rows)
 
 
 def _spent(board: Board) -> Sheet:
+    """The calls of each model, their tokens, US dollars and seconds, and the share of answers without a choice."""
     rows: list[list[Cell]] = []
     for model in board.models:
         spent = board.spent[model]
-        maybe = ((spent.usd, ".4f"), (spent.seconds, ".1f"), (spent.missed, ".3f"))
-        shown = (NONE if value is None else format(value, form) for value, form in maybe)
-        rows.append([model, spent.calls, spent.tokens, *shown])
+        usd = NONE if spent.usd is None else f"{spent.usd:.4f}"
+        seconds = NONE if spent.seconds is None else f"{spent.seconds:.1f}"
+        missed = NONE if spent.missed is None else f"{spent.missed:.3f}"
+        rows.append([model, spent.calls, spent.tokens, usd, seconds, missed])
     columns = ["model", "calls", "tokens", "USD", "seconds", "missed rate"]
     return Sheet("What the answers took", columns, rows)
 
 
 def _notes(board: Board) -> list[str]:
-    told = [
+    """How to read the tables."""
+    notes = [
         "Values have the bounds of their verdicts. The best value of the models that were run is bold."
     ]
     if len(board.models) > 1 and not board.compared:
-        told.append("No two values were compared: the records have no values per user of both.")
+        notes.append("No two values were compared: the records have no values per user of both.")
     elif len(board.models) > 1:
-        told.append(
+        notes.append(
             f"The letters at a value name the models that it is ahead of, compared on the users (or questions) of "
             f"both: at most {board.alpha:.0%} of such boards name any wrongly (Holm's correction over all of them, both "
             f"ways). {board.compared} of {board.pairs} pairs of values were compared; the others have no values of the "
             f"same users."
         )
     if board.published:
-        told.append(
-            f"† Published, measured on other data or other questions: {'; '.join(board.sources)}."
-        )
+        sources = "; ".join(board.sources)
+        notes.append(f"† Published, measured on other data or other questions: {sources}.")
     if board.baselines:
-        told.append("‡ Simple rules, computed on the questions that the models were asked.")
+        notes.append("‡ Simple rules, computed on the questions that the models were asked.")
     for name, why in board.partial.items():
-        told.append(f"{name} is the record of a partial run: {why}.")
-    return told
+        notes.append(f"{name} is the record of a partial run: {why}.")
+    return notes
 
 
 CSV_COLUMNS = (
@@ -133,16 +168,19 @@ CSV_COLUMNS = (
 
 
 def _comma_separated(boards: Sequence[Board]) -> str:
+    """One line for each value, published ones and those of simple rules among them."""
     rows: list[tuple[object, ...]] = []
     for board in boards:
         for line in board.lines:
-            about = (board.suite, board.data, line.table, line.name, line.metric, line.better)
+            measure = (board.suite, board.data, line.table, line.name, line.metric, line.better)
             for model, cell in line.cells.items():
-                bounds = cell.interval or ("", "")
-                ahead = "; ".join(cell.ahead)
-                run = (model, "run", cell.value, *bounds, cell.status, int(cell.best), ahead)
-                rows.append((*about, *run))
-            for origin, values in (("published", line.published), ("baseline", line.baselines)):
-                for model, value in values.items():
-                    rows.append((*about, model, origin, value, "", "", "", "", ""))
+                low, high = cell.interval or ("", "")
+                is_best = int(cell.best)
+                ahead_of = "; ".join(cell.ahead)
+                verdict = (cell.value, low, high, cell.status, is_best, ahead_of)
+                rows.append((*measure, model, "run", *verdict))
+            for name, value in line.published.items():
+                rows.append((*measure, name, "published", value, "", "", "", "", ""))
+            for name, value in line.baselines.items():
+                rows.append((*measure, name, "baseline", value, "", "", "", "", ""))
     return in_csv(CSV_COLUMNS, rows)

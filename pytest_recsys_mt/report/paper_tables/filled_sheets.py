@@ -1,0 +1,95 @@
+"""The sheets of a filled table: its values and the printed ones, their agreement, and notes."""
+
+import statistics
+from collections.abc import Collection, Iterator, Mapping
+
+from pytest_recsys_mt.gate.states import grouped
+from pytest_recsys_mt.report.paper_tables.filling import Filled
+from pytest_recsys_mt.report.sheets import NONE, Sheet
+
+
+def sheets_of(filled: Filled, data: str) -> Iterator[Sheet]:
+    """The table with its notes, and the agreement of its columns where it is declared.
+
+    Args:
+        filled: The table with its values.
+        data: The name of the data.
+    """
+    table = filled.table
+    rows = [[name, *cells] for name, cells in filled.lines.items()]
+    rows += [[f"{name} †", *cells] for name, cells in table.printed.items()]
+    columns = ["", *(column.name for column in table.columns)]
+    bars = [columns.index(name) for name in table.draws] or range(1, len(columns))
+    notes = _notes(filled, data)
+    yield Sheet(table.title, columns, rows, notes, drawn=table.drawn, bars=bars)
+    yield from _agreements(filled)
+
+
+def _agreements(filled: Filled) -> Iterator[Sheet]:
+    """Kendall's tau-b of each two of the columns in ``kendall`` that have a value in every of three or more lines."""
+    from scipy.stats import kendalltau
+
+    means_by_column: dict[str, list[float]] = {}
+    for place, column in enumerate(filled.table.columns):
+        cells = [line[place] for line in filled.values.values()]
+        if column.name in filled.table.kendall and all(cells):
+            means_by_column[column.name] = [
+                statistics.fmean(value for value, _ in cell) for cell in cells
+            ]
+    if len(filled.values) < 3 or len(means_by_column) < 2:
+        return
+    rows = []
+    for name, means in means_by_column.items():
+        taus = [kendalltau(means, others)[0] for others in means_by_column.values()]
+        rows.append([name, *(f"{tau:.2f}" for tau in taus)])
+    title = f"Kendall's tau of these metrics over {len(filled.values)} lines"
+    yield Sheet(title, ["", *means_by_column], rows)
+
+
+def _notes(filled: Filled, data: str) -> list[str]:
+    """On what the table was run, what its cells are means over, and why some are empty."""
+    table = filled.table
+    origin = f"Run on {data}."
+    if table.printed:
+        origin += f" † as printed: {table.source}."
+    notes = [origin]
+    counts = {name: {len(cell) for cell in cells if cell} for name, cells in filled.values.items()}
+    if table.over and any(counts.values()):
+        behind = f"; ± is the {table.spread}" if table.spread else ""
+        notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
+    if any(filled.users.values()):
+        notes.append(f"{table.asked}: {_by_line(filled.users)}.")
+    if any(filled.unread.values()):
+        notes.append(
+            f"Of these with an answer that could not be read: {_by_line(filled.unread)}; "
+            f"it recommends nothing, and what is measured of items leaves it out."
+        )
+    for reason, lines_by_column in filled.lacking.items():
+        where = _empty_cells(lines_by_column, len(filled.values))
+        notes.append(f"{NONE} (in {where}): {reason}.")
+    return [*notes, *table.notes]
+
+
+def _empty_cells(lines_by_column: Mapping[str, Collection[str]], number_of_lines: int) -> str:
+    """The columns of empty cells; of which lines, if not of all of them."""
+    columns_by_lines = grouped(lines_by_column, lambda column: tuple(lines_by_column[column]))
+    parts = []
+    for lines, columns in columns_by_lines.items():
+        part = "; ".join(columns)
+        if len(lines) < number_of_lines:
+            part += f" of {', '.join(lines)}"
+        parts.append(part)
+    return "; ".join(parts)
+
+
+def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
+    """The range of some numbers; by the names of the lines if they have different ones."""
+    ranges = {}
+    for name, numbers_of_line in numbers.items():
+        if numbers_of_line:
+            ends = sorted({min(numbers_of_line), max(numbers_of_line)})
+            ranges[name] = " to ".join(f"{end:,}" for end in ends)
+    names_by_range = grouped(ranges, lambda name: ranges[name])
+    if len(names_by_range) == 1:
+        return next(iter(names_by_range))
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in names_by_range.items())

@@ -27,6 +27,9 @@ NEEDED = "users_needed"
 SHARED = "shared"
 """Where the details of a violated verdict say what the changed answers share; see `oracles.judging.shared`."""
 
+PART = "at_one_time"
+"""Where the details of a verdict say how many of its users prove it, if those are who were asked both sides at one time."""
+
 FITS_NEEDED = "fits_needed"
 """The same for fits a side, where the spread of fits with other seeds is too large."""
 

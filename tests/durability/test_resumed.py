@@ -140,3 +140,23 @@ def test_a_plan_counts_the_check_of_kept_answers(
     project.run_here(pytester, f"--recsys-max-calls={ASKED_BEFORE}")
     project.run_here(pytester)
     assert more() == before
+
+
+def test_a_verdict_that_some_users_prove_says_how_many(
+    counting: Counting, project: Project, pytester: pytest.Pytester
+) -> None:
+    version = "before"
+    counting.server.answer = lambda payload: Reply(
+        {**moved(payload), "system_fingerprint": version}
+    )
+    (Path(project.folder) / "test_it.py").write_text(TEST)
+    project.run_here(pytester, f"--recsys-max-calls={ASKED_BEFORE}")
+    version = "after"
+    page = project.folder / "page.html"
+    _, output = project.run_here(pytester, f"--recsys-html={page}")
+    parts = [row["details"].get("at_one_time") for row in project.found()["results"]]
+    # All calls of a user follow each other: one user was asked a part of them before.
+    assert {"users": USERS - 1, "of": USERS} in parts
+    said = f"proved by {USERS - 1} of {USERS} users whose two sides were asked at one time"
+    assert said in page.read_text()
+    assert "".join(said.split()) in "".join(output.split())

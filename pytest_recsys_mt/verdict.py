@@ -30,6 +30,9 @@ SHARED = "shared"
 DECLARES = "declares"
 """Where the details of a violated verdict say what a recommender declares that is meant to break this promise."""
 
+PART = "at_one_time"
+"""Where the details of a verdict say how many of its users prove it, if those are who were asked both sides at one time."""
+
 FITS_NEEDED = "fits_needed"
 """The same for fits a side, where the spread of fits with other seeds is too large."""
 

@@ -124,6 +124,8 @@ def sentence(subject: str, state: str, facts: Mapping[str, Any]) -> str:
         parts += _others(slices, group, state, facts)
     if state in ("violated", "known") and (p_value := facts.get("p_value")):
         parts.append(f"p = {p_value:.2g}")
+    if part := proved_by_part(facts.get("details") or {}):
+        parts.append(part)
     changed = changed_lists(facts.get("details") or {})
     if changed and state in ("holds", "inconclusive"):
         parts.append(changed)
@@ -153,6 +155,19 @@ def changed_lists(details: Mapping[str, Any]) -> str:
     return (
         f"{found['changed']} of {found.get('lists')} lists changed, the most that of user {found.get('user')}, "
         f"by {found.get('largest', 0):.2f}"
+    )
+
+
+def proved_by_part(details: Mapping[str, Any]) -> str:
+    """Such as ``proved by 14 of 40 users whose two sides were asked at one time``; empty if all users prove it.
+
+    Details of records are untrusted.
+    """
+    found = details.get("at_one_time")
+    if not isinstance(found, Mapping) or not {"users", "of"} <= found.keys():
+        return ""
+    return (
+        f"proved by {found['users']} of {found['of']} users whose two sides were asked at one time"
     )
 
 

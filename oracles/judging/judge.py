@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
-from pytest_recsys_mt.verdict import DECLARES, Verdict
+from pytest_recsys_mt.verdict import DECLARES, PART, Verdict
 
 ROUNDING = 1e-9
 """The similarity of equal lists may differ from 1 by this much."""
@@ -118,13 +118,14 @@ class _Comparison:
             other_fits = partial(self.source.pair_anew, self.followup, last.users)
             return over_fits(verdict, self.claim, pairs, other_fits, self.seen, context)
         standing = confirmed(verdict, pairs.apart, context.deterministic, asked_again)
-        if standing is not verdict or verdict.status != "violated":
+        stands = standing is verdict or PART in standing.details
+        if not stands or standing.status != "violated":
             return standing
-        details = with_shared(verdict.details, self.claim, last.seen.effects, pairs, context)
+        details = with_shared(standing.details, self.claim, last.seen.effects, pairs, context)
         declares = context.declaration(self.source, self.followup, self.claim.wants_change)
         if declares:
             details = {**details, DECLARES: declares}
-        return dataclasses.replace(verdict, details=details)
+        return dataclasses.replace(standing, details=details)
 
     def asked_again(self, verdict: Verdict, last: _Step) -> Anew | None:
         """The verdict on both sides asked at one time: of users whose sides were, and of the others asked once more.

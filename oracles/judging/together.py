@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import NEEDED, Slice, Status, Verdict
+from pytest_recsys_mt.verdict import NEEDED, PART, Slice, Status, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""
@@ -40,9 +40,10 @@ def confirmed(
     """The verdict, withdrawn if it claims a difference that is not there when both sides are asked together.
 
     A claim about a stochastic recommender stands if answers asked together prove it too. The first verdict is returned
-    then, so that it does not depend on the time of asking. A recommender that declares itself deterministic is asked
-    again even if the answers differ too little for a claim (if any user's moved), and unless all its answers are the
-    same as before, the verdict that includes its noise replaces the first.
+    then, so that its numbers do not depend on the time of asking; if those are answers of fewer users, its details say
+    of how many. A recommender that declares itself deterministic is asked again even if the answers differ too little
+    for a claim (if any user's moved), and unless all its answers are the same as before, the verdict that includes its
+    noise replaces the first.
 
     Args:
         verdict: The verdict on the answers of the run.
@@ -72,7 +73,7 @@ def confirmed(
             return verdict
         return withdrawn(verdict, f"asked {when}, then again together: {other.reason}")
     if second.status == _difference(verdict):
-        return other if deterministic else verdict
+        return other if deterministic else _proved_by_part(verdict, second.users, first.users)
     if deterministic:
         asked_when = f" (source and follow-ups were asked {when})" if apart else ""
         reason = (
@@ -111,6 +112,14 @@ def withdrawn(verdict: Verdict, reason: str) -> Verdict:
     return dataclasses.replace(
         verdict, status="inconclusive", reason=reason, slices=(), details=details
     )
+
+
+def _proved_by_part(verdict: Verdict, users: int, of: int) -> Verdict:
+    """The verdict; if only some of its users prove it, with their number in its details."""
+    if users >= of:
+        return verdict
+    part = {"users": users, "of": of}
+    return dataclasses.replace(verdict, details={**verdict.details, PART: part})
 
 
 def _of_the_same_users(verdict: Verdict, other: Verdict) -> tuple[Verdict | Slice, Verdict | Slice]:

@@ -97,28 +97,30 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     if wide:
         prior = WIDE_PRIOR
         spread = np.asarray(np.sqrt(np.clip(worst * (1 - worst), 1e-4, None)))
-        hoped = np.asarray(WIDE_HOPED * spread)
+        imagined = _moments(np.asarray(WIDE_HOPED * spread), spread)
     else:
         prior = PRIOR
-        spread = np.asarray(SPREAD)
-        hoped = np.asarray(HOPED)
-    users = prior + np.arange(gains.shape[-1])
+        imagined = _IMAGINED
+    users = _users(prior, gains.shape[-1])
 
     def before(powers: Floats, imagined: Floats) -> Floats:
         """The mean of powers of the gains of all earlier users, those imagined included."""
         # The sum never includes the current user. Subtracting that user later would leave a rounding error
         # that depends on the user, and a bettor who chooses between ways could use it.
-        sums = np.zeros(gains.shape)
+        sums = np.empty(gains.shape)
+        sums[..., :1] = 0.0
         powers[..., :-1].cumsum(axis=-1, out=sums[..., 1:])
-        return (prior * imagined + sums) / users
+        sums += prior * imagined
+        sums /= users
+        return sums
 
     squares = gains * gains
-    mean = before(gains, hoped)
-    square = before(squares, hoped**2 + spread**2)
+    mean = before(gains, imagined[0])
+    square = before(squares, imagined[1])
     # If few users lose much, a stake from the variance alone is too bold for any growth. The third term of
     # log(1 + b g) lowers it. The term is not used if few users gain much, because the series may diverge.
     cubes = squares * gains  # a power of 3 takes a hundred times as long
-    cube = np.minimum(before(cubes, hoped**3 + 3 * hoped * spread**2), 0.0)
+    cube = np.minimum(before(cubes, imagined[2]), 0.0)
     root = np.sqrt(square**2 - 4 * cube * np.maximum(mean, 0.0))
     best = 2 * mean / (square + root)
     # A stake b turns a total gain G of h users into a log capital of about b G - b^2 h square / 2. This b needs the
@@ -127,6 +129,22 @@ def _stakes(gains: Floats, worst: float | Floats, wide: bool) -> tuple[Floats, F
     least = np.sqrt(2 * _TARGET / (horizons * square))
     stakes: Floats = np.minimum(np.maximum(best, least), BOLDEST / worst)
     return stakes, mean, square
+
+
+def _moments(mean: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
+    """The mean of the first three powers of gains of this mean and deviation, without skew."""
+    return mean, mean**2 + spread**2, mean**3 + 3 * mean * spread**2
+
+
+_IMAGINED = _moments(np.asarray(HOPED), np.asarray(SPREAD))
+
+
+@lru_cache(maxsize=64)
+def _users(prior: int, users: int) -> Floats:
+    """How many users are known before each user, ``(users,)``, those imagined included."""
+    known: Floats = prior + np.arange(users, dtype=np.float64)
+    known.flags.writeable = False
+    return known
 
 
 @lru_cache(maxsize=64)
@@ -250,12 +268,17 @@ class Bets(Mean):
         """
         gains = gains / self._scale
         worst = worst / self._scale
-        worst_of_each = np.maximum(worst, _NOTHING)[:, None]
-        won = log_capital(gains, worst_of_each, wide=self._wide).max(axis=-1)
-        # A bet that cannot lose is won after one gain; without any gain it is not won.
-        is_surely_won = (worst < -TIE) | (gains > TIE).any(axis=-1)
-        without_risk = np.where(is_surely_won, np.inf, 0.0)
-        return np.where(worst <= TIE, without_risk, np.maximum(won, 0.0))
+        cannot_lose = worst <= TIE
+        won = np.zeros(len(worst))
+        if not cannot_lose.all():
+            worst_of_each = np.maximum(worst, _NOTHING)[:, None]
+            capital = log_capital(gains, worst_of_each, wide=self._wide)
+            won = np.maximum(capital.max(axis=-1), 0.0)
+        if cannot_lose.any():
+            # A bet that cannot lose is won after one gain; without any gain it is not won.
+            is_surely_won = (worst < -TIE) | (gains > TIE).any(axis=-1)
+            won[cannot_lose] = np.where(is_surely_won, np.inf, 0.0)[cannot_lose]
+        return won
 
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
         """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""

@@ -1,6 +1,7 @@
 """Sends each distinct call once, keeps each answer as it arrives, and counts the calls."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
@@ -48,7 +49,9 @@ class Executor:
 
     Attributes:
         here: Whether calls are sent by this process, in the order given.
-        latest: When the latest batch of each recommender began, in Unix seconds, by its name.
+        latest: When the latest batch of each recommender began that this process sent, in Unix seconds, by its name.
+        found: When the newest answer of each recommender was sent of those that were found on disk, by its name.
+        shared: The recommenders that another process of this run asks, too.
         bill: What the calls of this process cost.
         notes: Sentences on answers that users should know of, each once.
         failures: The errors that users' code raised.
@@ -94,6 +97,8 @@ class Executor:
             notes=self.notes,
         )
         self.latest = self._arrivals.latest
+        self.found: dict[str, float] = {}
+        self.shared: set[str] = set()
         self._batches = Batches(
             self._arrivals,
             ask,
@@ -118,7 +123,7 @@ class Executor:
         subject: Subject,
         calls: Sequence[Call],
         *,
-        anew: bool = False,
+        since: float | None = None,
         ask: Ask | None = None,
         then: Then | None = None,
     ) -> list[Answer]:
@@ -132,7 +137,7 @@ class Executor:
         Args:
             subject: The recommender that answers.
             calls: Its calls.
-            anew: Whether answers of earlier runs are ignored.
+            since: Answers of earlier runs that were sent before this time, in Unix seconds, are ignored.
             ask: How these calls are sent, if not as all others.
             then: What it returns is sent to the same subject as soon as there is room, within this batch if the
                 subject can take it.
@@ -148,17 +153,17 @@ class Executor:
             self.bill.causes.add(subject.name, [call.key], purpose)
         waiting = self._without_answer(calls)
         if subject.durable and waiting:
-            self._take_from_cache(subject, waiting, anew)
+            self._take_from_cache(subject, waiting, since)
             if waiting and self._mode == "replay":
                 raise missing(subject, list(waiting.values()))
-        sent_with_others = None if anew or ask else subject
+        sent_with_others = subject if since is None and ask is None else None
         if waiting and self._lacks(sent_with_others, list(waiting.values())):
-            return self.execute(subject, calls, anew=anew, ask=ask, then=then)
+            return self.execute(subject, calls, since=since, ask=ask, then=then)
         unasked = ""
         if waiting:
             unasked = self._keeping.refusal(subject)
             if not unasked:
-                unasked = self._send_waiting(subject, waiting, anew, ask, then)
+                unasked = self._send_waiting(subject, waiting, since, ask, then)
         if unasked:
             self._keeping.kept.add(False)
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
@@ -171,7 +176,7 @@ class Executor:
         self,
         subject: Subject,
         waiting: dict[str, Call],
-        anew: bool,
+        since: float | None,
         ask: Ask | None,
         then: Then | None,
     ) -> str:
@@ -179,7 +184,7 @@ class Executor:
         with self._alone(subject):
             # Another worker may have sent the same calls while this one waited for the lock.
             if subject.durable:
-                self._take_from_cache(subject, waiting, anew)
+                self._take_from_cache(subject, waiting, since)
             calls = list(waiting.values())
             self._arrivals.expect(subject, calls)
             unasked = self._batches.send(subject, calls, ask, then)
@@ -218,15 +223,26 @@ class Executor:
                 self._answers[call.key] = {**answer, "run": self._run, "asked": sent_at}
         return unasked
 
-    def at_hand(self, subject: Subject, calls: Sequence[Call]) -> list[Answer]:
+    def at_hand(
+        self, subject: Subject, calls: Sequence[Call], since: float | None = None
+    ) -> list[Answer]:
         """The answers that cost nothing, in the order of `calls`; ``{}`` where the subject would have to be asked.
+
+        Those of earlier runs count if they were sent at `since` or later.
 
         A subject whose answers cannot be kept is asked: it runs in this process.
         """
         if not subject.durable:
             return self.execute(subject, calls)
         cached = self._cache.answers([call.key for call in calls if call.key not in self._answers])
+        cached = {key: each for key, each in cached.items() if not self._is_older(each, since)}
         return [self._answers.get(call.key) or cached.get(call.key) or {} for call in calls]
+
+    def _is_older(self, answer: Answer, since: float | None) -> bool:
+        """Whether an answer on disk is of an earlier run, and was sent before a time."""
+        if since is None or answer.get("run") == self._run:
+            return False
+        return answer.get("asked", -math.inf) < since
 
     @contextlib.contextmanager
     def parking(self, lacks: Lacks, settles: Callable[[], bool]) -> Iterator[None]:
@@ -286,25 +302,31 @@ class Executor:
                 stack.callback(budget.close)
             yield
 
-    def _take_from_cache(self, subject: Subject, waiting: dict[str, Call], anew: bool) -> None:
+    def _take_from_cache(
+        self, subject: Subject, waiting: dict[str, Call], since: float | None
+    ) -> None:
         """Move calls with a cached answer out of `waiting`."""
         cached = self._cache.answers(list(waiting))
-        only_of_this_run = anew or self._mode == "refresh"
+        if self._mode == "refresh":
+            since = math.inf
+        newest = self.found.get(subject.name, -math.inf)
         for key in list(waiting):
             answer = cached.get(key)
             if answer is None:
                 continue
             self._keeping.kept.add(True)
-            is_of_this_run = answer.get("run") == self._run
-            if only_of_this_run and not is_of_this_run:
+            if self._is_older(answer, since):
                 continue
+            newest = max(newest, answer.get("asked", newest))
             call = waiting.pop(key)
             self._answers[key] = answer
-            if is_of_this_run:
+            if answer.get("run") == self._run:
+                self.shared.add(subject.name)
                 self.bill.note(subject, call, answer, "made")
             else:
                 self.bill.found(call, answer)
             self._progress.found()
+        self.found[subject.name] = newest
 
 
 def _send_now(subject: Subject | None, calls: Sequence[Call]) -> bool:

@@ -3,6 +3,8 @@
 Relations have their own guard (`oracles.judging.together`); this module reports such a change as drift.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_recsys_mt.answers import Pairs
@@ -54,29 +56,59 @@ def unheard(workers: int) -> Again:
 def asked_again(runner: Runner) -> Drift | None:
     """Send some users' unchanged requests once more, and compare the answers.
 
-    None if no calls were sent separately from the source's, or if too few users answered again. A run that finds all
-    its answers in the cache finds these there too, such as one that goes on after a kill.
+    None if no calls were sent separately from the source's, or if too few users answered again. A run that sends
+    nothing, as it finds all its answers in the cache, finds these there too; if the run that made them was killed within
+    its check, it asks for the rest.
     """
     if not runner.asked_apart:
         return None
-    # When its latest batch began in this run; None if none did.
-    latest = runner.executor.latest.get(runner.subject.name)
+    name = runner.subject.name
+    # When its latest batch began: in this run, or in the one whose answers it found.
+    sent, found = (times.get(name) for times in (runner.executor.latest, runner.executor.found))
+    latest = found if sent is None else sent
+    if latest is None:
+        return None
     earlier = {
         position: outcome
-        for position, outcome in runner.first_outcomes.items()
+        # In an order that the answers did not come in, so that a resumed run chooses the same users.
+        for position, outcome in sorted(runner.first_outcomes.items())
         # A call whose time is unknown counts as sent long ago.
-        if outcome.asked is not None
-        and (latest is None or min(time or 0.0 for time in outcome.times) < latest)
+        if outcome.asked is not None and min(time or 0.0 for time in outcome.times) < latest
     }
     side = Side(runner, runner.context())
     first = int(generator(runner.settings.seed, "asked again").integers(AGAIN, 2**31))
-    if latest is None:
-        earlier = _kept_again(side, earlier, first)
     chosen = dict(list(earlier.items())[:USERS])
-    try:
-        (outcomes,) = ask(Questions(side, chosen, first), anew=latest is not None)
-    except RecsysError:
+    if sent is None and name in runner.executor.shared:  # which another worker asks, and checks
+        chosen = _kept_again(side, chosen, first, latest)
+    if not chosen:
         return None
+    since = latest if sent is None else math.inf
+    try:
+        (outcomes,) = ask(Questions(side, chosen, first), since=since)
+    except RecsysError as error:
+        _note_unfinished(runner, 0, len(chosen), str(error))
+        return None
+    lost = [why for each in outcomes.values() if (why := each.unasked or each.error)]
+    if lost:
+        _note_unfinished(runner, len(chosen) - len(lost), len(chosen), lost[0])
+    return _compared(runner, side, chosen, outcomes)
+
+
+def _note_unfinished(runner: Runner, answered: int, chosen: int, why: str) -> None:
+    """Say in the record and at the end of the run that the check does not show what it should, and why."""
+    which = "1 user" if chosen == 1 else f"{chosen} users"
+    note = (
+        f"the check whether answers changed was not finished: {answered} of {which} of {one_line(runner.subject.name)} "
+        f"answered again; {one_line(why)}"
+    )
+    if note not in runner.executor.notes:
+        runner.executor.notes.append(note)
+
+
+def _compared(
+    runner: Runner, side: Side, chosen: Mapping[int, Outcome], outcomes: Mapping[int, Outcome]
+) -> Drift | None:
+    """What the second answers of the chosen users say; None if too few of them answered."""
     both = [(before.asked, outcomes[place].asked) for place, before in chosen.items()]
     pairs = [(before, after) for before, after in both if before is not None and after is not None]
     if len(pairs) < 2:
@@ -91,8 +123,8 @@ def asked_again(runner: Runner) -> Drift | None:
     changed = int((effects.effect > 0).sum()) if context.deterministic else None
     mean = Bets(effects.effect, *effects.reach)
     known, last = (
-        [time for outcome in found.values() for time in outcome.times if time is not None]
-        for found in (chosen, outcomes)
+        [time for outcome in each.values() for time in outcome.times if time is not None]
+        for each in (chosen, outcomes)
     )
     found: Drift = {
         "model": runner.subject.name,
@@ -132,12 +164,14 @@ def differed(runner: Runner) -> Drift | None:
     }
 
 
-def _kept_again(side: Side, earlier: dict[int, Outcome], first: int) -> dict[int, Outcome]:
+def _kept_again(
+    side: Side, earlier: dict[int, Outcome], first: int, since: float
+) -> dict[int, Outcome]:
     runner = side.runner
     if not runner.subject.durable or not earlier:
         return {}
     places, calls = zip(*Questions(side, earlier, first).sent(), strict=True)
-    kept = runner.executor.at_hand(runner.subject, calls)
+    kept = runner.executor.at_hand(runner.subject, calls, since)
     lacking = {place for place, answer in zip(places, kept, strict=True) if not answer}
     return {place: outcome for place, outcome in earlier.items() if place not in lacking}
 

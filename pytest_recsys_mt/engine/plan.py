@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,7 @@ class Plan(Executor):
         self._given: dict[str, Answer] = {}
         self._nodeid = ""
         self._suite = BEFOREHAND
-        self._clock = 0.0
+        self._clock = time.time()  # after all that is in the cache
         self._again: dict[tuple[str, Hashable], int] = {}
         self._free = False
         self._known: dict[str, _Known] = {}
@@ -183,7 +184,7 @@ class Plan(Executor):
         subject: Subject,
         calls: Sequence[Call],
         *,
-        anew: bool = False,
+        since: float | None = None,
         ask: Ask | None = None,
         then: Then | None = None,
     ) -> list[Answer]:
@@ -192,7 +193,7 @@ class Plan(Executor):
         self.latest[subject.name] = self._clock
         new = {call.key: call for call in calls if call.key not in self._given}
         price = self._prices.of(subject.name, next(iter(calls)).content["model"]) if calls else None
-        known = self._cached(subject, new, anew)
+        known = self._cached(subject, new, since)
         for call in new.values():
             cached = known.get(call.key)
             if call.purpose == CONTROL:
@@ -206,7 +207,7 @@ class Plan(Executor):
                 self._keep.setdefault(subject.name, []).append((subject, call))
         free = price is not None and price.is_free and all(call.prompt is None for call in calls)
         if self._free and free:
-            return super().execute(subject, calls, anew=anew, ask=ask)
+            return super().execute(subject, calls, since=since, ask=ask)
         return [self._given.get(call.key) or controls[call.key] for call in calls]
 
     def _made_up(self, subject: Subject, call: Call) -> Answer:
@@ -250,9 +251,10 @@ class Plan(Executor):
         return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
 
     def _cached(
-        self, subject: Subject, keys: Collection[str], anew: bool = False
+        self, subject: Subject, keys: Collection[str], since: float | None = None
     ) -> dict[str, Answer]:
-        if not subject.durable or self._mode == "refresh" or anew:
+        # What a run asks after others is asked anew if the others are, as a plan supposes.
+        if not subject.durable or self._mode == "refresh" or since is not None:
             return {}
         return self._cache.answers(list(keys))
 

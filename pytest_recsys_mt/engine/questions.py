@@ -85,11 +85,11 @@ def _key(call: Call) -> str:
     return call.key
 
 
-def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
+def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome]]:
     """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
 
     Sides that are not sent together are sent apart from the rest, in the given order. The results of
-    each side are by position.
+    each side are by position. Answers of earlier runs that were sent before `since` are ignored.
     """
     groups: dict[tuple[int, How], list[Questions]] = {}
     for each in sides:
@@ -102,7 +102,7 @@ def ask(*sides: Questions, anew: bool = False) -> list[dict[int, Outcome]]:
             ordered = interleaved(theirs, by_user=runner.subject.streams)
         else:
             ordered = [call for _, call in theirs]
-        answers = runner.executor.execute(runner.subject, ordered, anew=anew, ask=runner.way(how))
+        answers = runner.executor.execute(runner.subject, ordered, since=since, ask=runner.way(how))
         known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
     return [
         each.side.runner.outcomes(

@@ -177,7 +177,9 @@ def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
     """The verdicts that can be monitored; a verdict whose terms changed begins anew."""
     found: dict[Key, Series] = {}
     for place, (name, document) in enumerate(nights):
-        asked, options = fact(document, "calls", "made") != 0, options_of(document)
+        asked = fact(document, "calls", "made") != 0
+        options = options_of(document)
+        options.pop("--recsys-users", None)
         for key, row in _keyed(document["results"]):
             terms, margin = _terms(options, row), row.get("margin")
             series = found.get(key)
@@ -224,7 +226,7 @@ def _terms(options: Mapping[str, object], row: Row) -> dict[str, Any]:
         "promise": row["allowed"],
         "margin": measured(row).limit,
         "model version": row.get("fingerprint"),
-        **{name: value for name, value in options.items() if name != "--recsys-users"},
+        **options,
     }
     return {name: value for name, value in terms.items() if value is not None}
 
@@ -286,10 +288,12 @@ def _growth(
             for at in (0, 1)
         )
         most, least = worst + series.tolerance, best - series.tolerance
-    above = log_growth(lowest - most, float(most.max(initial=low)) - low)
-    below = log_growth(least - highest, high - float(least.min(initial=high)))
-    ways = {"at most": [above], "at least": [below], "within": [above, below]}
-    return np.concatenate(ways[promise])
+    ways = []
+    if promise != "at least":
+        ways.append(log_growth(lowest - most, float(most.max(initial=low)) - low))
+    if promise != "at most":
+        ways.append(log_growth(least - highest, high - float(least.min(initial=high))))
+    return np.concatenate(ways)
 
 
 def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:

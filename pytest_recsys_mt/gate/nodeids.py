@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.metamorphic import slug
+
+_KEPT = 1 << 15
+"""Ids whose parts are kept: each is asked for again and again, where the rows of two records are put side by side."""
 
 
 class NodeId(NamedTuple):
@@ -28,6 +32,7 @@ class NodeId(NamedTuple):
         return self.names[-1] if self.names else ""
 
 
+@lru_cache(maxsize=_KEPT)
 def parts_of(nodeid: str) -> NodeId:
     """A node id in its parts."""
     file, _, rest = nodeid.partition("::")
@@ -48,16 +53,27 @@ def spoken_of(nodeid: str) -> str:
 
 def address(row: Row) -> str:
     """The id of a test without its model, which differs in the other run."""
-    test, own = function_of(str(row["nodeid"])), own_parameters(row)
+    return _address(str(row["nodeid"]), str(row["model"]))
+
+
+@lru_cache(maxsize=_KEPT)
+def _address(nodeid: str, model: str) -> str:
+    test = function_of(nodeid)
+    own = _own_parameters(nodeid, model)
     return f"{test}[{own}]" if own else test
 
 
 def own_parameters(row: Row) -> str:
     """The parameters of a test without its model."""
-    own = parts_of(str(row["nodeid"])).parameters
-    model = re.escape(slug(str(row["model"])))
+    return _own_parameters(str(row["nodeid"]), str(row["model"]))
+
+
+@lru_cache(maxsize=_KEPT)
+def _own_parameters(nodeid: str, model: str) -> str:
+    own = parts_of(nodeid).parameters
+    pattern = re.escape(slug(model))
     # Other parameters may stand before it.
-    return re.sub(f"(^|-){model}(?=-|$)", "", own, count=1).removeprefix("-") if model else own
+    return re.sub(f"(^|-){pattern}(?=-|$)", "", own, count=1).removeprefix("-") if pattern else own
 
 
 def name_of_row(row: Row) -> str:

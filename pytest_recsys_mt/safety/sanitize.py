@@ -135,10 +135,11 @@ class _Cleaned:
         return found
 
     def _mapping(self, value: Mapping[Any, Any]) -> Mapping[str, Any]:
-        values = [
-            without_controls(each) if key == "nodeid" and isinstance(each, str) else self.of(each)
-            for key, each in value.items()
-        ]
+        of = self.of
+        values = [each if type(each) in _SCALARS else of(each) for each in value.values()]
+        nodeid = value.get("nodeid")
+        if isinstance(nodeid, str):
+            values[list(value).index("nodeid")] = without_controls(nodeid)
         if isinstance(value, dict) and self._are_sound(tuple(value)):
             same = all(map(is_, values, value.values()))
             return value if same else dict(zip(value, values, strict=True))

@@ -35,6 +35,14 @@ def test_a_violation_says_what_was_seen_and_what_is_allowed() -> None:
     )
 
 
+def test_a_violation_that_stands_on_a_part_of_its_users_says_so() -> None:
+    found = row(details={"at_one_time": {"users": 14, "of": 40}})
+    told = "p = 0.0004; proved by 14 of 40 users whose two sides were asked at one time."
+    assert sentence(found).endswith(told)
+    for untrusted in ("14", {"users": 14}, {}):
+        assert sentence(row(details={"at_one_time": untrusted})).endswith("; p = 0.0004.")
+
+
 def test_the_side_of_the_limit_comes_from_the_promise() -> None:
     low = row(allowed="at least", margin=0.5)
     assert f"{SAID}, but at least 0.5 is required;" in sentence(low)

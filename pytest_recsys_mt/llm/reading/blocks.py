@@ -19,9 +19,9 @@ _FIRST = re.compile(r"[,;、]\s|\s(?:and|und|et|y|e|en)\s")
 
 _WORDS = 6  # most words of a name before its list in one line
 
-_BECAUSE = phrase("because", re.IGNORECASE)
+BECAUSE = phrase("because", re.IGNORECASE)
 
-_GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
+GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
 """In the names of groups, which nothing orders."""
 
 _ENTRIES = ("numbered", "bulleted", "data")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import Role, is_name, role_of
@@ -72,11 +72,8 @@ def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Blo
         leads.append(_lead(piece, is_title) if may_lead else "")
 
     cut = _cut(pieces, _starts(pieces, runs, headings, leads), headings, leads)
-    heading_ids = set()
-    for piece, heading in zip(pieces, headings, strict=True):
-        if heading is not None:
-            heading_ids.add(id(piece))
-    return _joined(cut, heading_ids)
+    is_heading = [heading is not None for heading in headings]
+    return _joined(cut, set(compress(pieces, is_heading)))
 
 
 def _starts(
@@ -140,19 +137,14 @@ def _cut(
     return found
 
 
-def _joined(found: Sequence[Block], heading_ids: Container[int]) -> list[Block]:
-    """The blocks, those of headings alone joined to the next one.
-
-    Args:
-        found: The blocks of an answer.
-        heading_ids: The ids of the pieces that are headings: equal pieces may be none.
-    """
+def _joined(found: Sequence[Block], headings: Container[Piece]) -> list[Block]:
+    """The blocks, those of headings alone joined to the next one."""
     kept = list[Block]()
     held = Block(())
     for block in found:
         name = block.name if block.role else held.name or block.name
         held = Block((*held.pieces, *block.pieces), name)
-        if any(id(piece) not in heading_ids for piece in held.pieces):
+        if any(piece not in headings for piece in held.pieces):
             kept.append(held)
             held = Block(())
     if held.pieces:

@@ -52,8 +52,7 @@ def of_answer(
         return "its letters are its own"
     if any(role_of(name) == "final" for name in names):
         # Whatever was thought before it does not count.
-        begins = next((at for at, piece in enumerate(found) if piece is taken[0]), 0)
-        found = found[begins:]
+        found = found[found.index(taken[0]) :] if taken[0] in found else found
     heard = Heard(reader, found, taken)
     why = _of_parts(heard)
     if why or not (heard.entries or heard.chains):
@@ -145,26 +144,26 @@ def _of_list(heard: Heard, names: Sequence[str]) -> str:
 
 def _lines_behind(heard: Heard) -> list[Line]:
     """The lines below the beginning of the list that are none of its entries."""
-    entry_ids = _entry_ids(heard)
+    entries = _entry_pieces(heard)
     behind = []
     for piece in heard.found[heard.first + 1 :]:
-        if piece.place == "line" and piece in heard and id(piece) not in entry_ids:
+        if piece.place == "line" and piece in heard and piece not in entries:
             behind.append(heard.placed(piece))
     return behind
 
 
-def _entry_ids(heard: Heard) -> set[int]:
-    """The ids of the pieces that are entries; without marks, of those that name what none above them names."""
+def _entry_pieces(heard: Heard) -> set[Piece]:
+    """The pieces that are entries; of a list without marks, those that name what none above them names."""
     if heard.listed:
-        return {id(piece) for piece in heard.listed}
-    ids = {id(piece) for piece in heard.entries[:1]}
+        return set(heard.listed)
+    entries = set(heard.entries[:1])
     named_above = set[str]()
     for piece in heard.entries:
         named = heard.line(piece)[1]
         if not named_above.issuperset(named):
-            ids.add(id(piece))
+            entries.add(piece)
             named_above.update(named)
-    return ids
+    return entries
 
 
 def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:

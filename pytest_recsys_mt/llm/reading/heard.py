@@ -40,11 +40,11 @@ class Heard:
         self.reader = reader
         self.found = found
         self._places = {item: at for at, item in enumerate(reader.items())}
-        self._lines = dict[int, tuple[str, Sequence[str]]]()
-        taken_ids = {id(piece) for piece in taken}
+        self._lines = dict[Piece, tuple[str, Sequence[str]]]()
+        of_list = set(taken)
         for piece in found:
-            if _may_name(piece, of_list=id(piece) in taken_ids):
-                self._lines[id(piece)] = reader.named_in(piece.text)
+            if _may_name(piece, of_list=piece in of_list):
+                self._lines[piece] = reader.named_in(piece.text)
 
         marked = [piece for piece in taken if piece.place in _MARKED]
         self.entries = [piece for piece in taken if self._is_entry(piece)]
@@ -69,11 +69,11 @@ class Heard:
         return named
 
     def __contains__(self, piece: Piece) -> bool:
-        return id(piece) in self._lines
+        return piece in self._lines
 
     def line(self, piece: Piece) -> tuple[str, Sequence[str]]:
         """A line without the titles of offered items, and those items."""
-        return self._lines.get(id(piece), ("", ()))
+        return self._lines.get(piece, ("", ()))
 
     def placed(self, piece: Piece) -> Line:
         """The same with the places of those items in the list."""
@@ -89,8 +89,7 @@ def _may_name(piece: Piece, *, of_list: bool) -> bool:
 
 
 def _place_of(piece: Piece, found: Sequence[Piece]) -> int:
-    """The place of this very piece; equal ones may stand before it."""
-    return next((at for at, other in enumerate(found) if other is piece), 0)
+    return found.index(piece) if piece in found else 0
 
 
 def nothing_beside(reader: Reader, found: Sequence[Piece], names: Sequence[str]) -> bool:

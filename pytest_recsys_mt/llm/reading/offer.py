@@ -63,6 +63,11 @@ class Offer:
         """The item of a title; of several, one that was not named yet."""
         return self.scope.equal(text, year, self.named) if text else None
 
+    def find_rated(self, text: str, year: int | None = None) -> Item | None:
+        """The item of a title, which may be misspelt, before its rating: ``Heat: 5``."""
+        title = comments.unrated(text)
+        return self.scope.find(title, year, self.named) if title else None
+
     def candidate(self, number: int) -> Item | None:
         """The candidate with that number."""
         offered, at = self.candidates or (), number - self.first

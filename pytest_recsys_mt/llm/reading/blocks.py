@@ -1,15 +1,15 @@
 """The blocks of an answer: its lists, tables, values of JSON and chains; `choose` says which of them is the answer."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import Role, is_name, role_of
 from pytest_recsys_mt.llm.reading.wording import phrase
 
-_HEADING = re.compile(r"[:：][*_ ]*$")
+HEADING = re.compile(r"[:：][*_ ]*$")
 
 _BOLD = re.compile(r"\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*")
 
@@ -19,9 +19,9 @@ _FIRST = re.compile(r"[,;、]\s|\s(?:and|und|et|y|e|en)\s")
 
 _WORDS = 6  # most words of a name before its list in one line
 
-_BECAUSE = phrase("because", re.IGNORECASE)
+BECAUSE = phrase("because", re.IGNORECASE)
 
-_GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
+GRADED = re.compile(r"\b(?:tier|class|level|grade|priority|relevance)\b", re.IGNORECASE)
 """In the names of groups, which nothing orders."""
 
 _ENTRIES = ("numbered", "bulleted", "data")
@@ -57,199 +57,248 @@ class Block:
 def blocks(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[Block]:
     """The blocks of an answer, in its order; together they hold all its pieces.
 
-    A line that is the title of an item is no heading.
+    Args:
+        pieces: The pieces of the answer, in its order.
+        is_title: Whether a line is the title of an item, and thus no heading.
     """
     if all(piece.place in _ENTRIES for piece in pieces) and _is_one_list(pieces):
-        return [Block(tuple(pieces), pieces[0].name if pieces else "")]
+        name = pieces[0].name if pieces else ""
+        return [Block(tuple(pieces), name)]
     runs = _runs(pieces, is_title)
-    in_bold = [p for p in pieces if p.place == "line" and _BOLD.fullmatch(p.text.strip())]
-    groups = len(in_bold) > 1 and not any(is_title(p.text.strip("*_ ")) for p in in_bold)
-    headings = [_heading(p, is_title, bold=groups and p in in_bold) for p in pieces]
-    leads = [
-        _lead(piece, is_title) if runs[at] is None and headings[at] is None else ""
-        for at, piece in enumerate(pieces)
-    ]
+    headings = _headings(pieces, is_title)
+    leads = []
+    for at, piece in enumerate(pieces):
+        may_lead = runs[at] is None and headings[at] is None
+        leads.append(_lead(piece, is_title) if may_lead else "")
+
+    cut = _cut(pieces, _starts(pieces, runs, headings, leads), headings, leads)
+    is_heading = [heading is not None for heading in headings]
+    return _joined(cut, set(compress(pieces, is_heading)))
+
+
+def _starts(
+    pieces: Sequence[Piece],
+    runs: Sequence[int | None],
+    headings: Sequence[str | None],
+    leads: Sequence[str],
+) -> list[int]:
+    """The places where blocks begin, in order; the first is 0."""
     starts = {0}
     for at, piece in enumerate(pieces):
-        inside = runs[at] is not None and piece.place != "numbered"
-        if piece.place == "tag" or piece.chain or leads[at] or (at and _ends(leads[at - 1], piece)):
+        after_other_list = at > 0 and _ends(leads[at - 1], piece)
+        heading = headings[at]
+        if piece.place == "tag" or piece.chain or leads[at] or after_other_list:
             starts.add(at)
-        elif headings[at] is not None:
-            role = role_of(headings[at] or "")
-            minor = role in ("", "reasons", "more", "scores") or role_of(piece.text) == "more"
-            if not (inside and minor):
+        elif heading is not None:
+            inside_run = runs[at] is not None and piece.place != "numbered"
+            if not (inside_run and _is_minor(heading, piece)):
                 starts.add(at)
         elif at and _begins(pieces, runs, at):
-            begun = at
-            while begun and headings[begun - 1] is not None and begun - 1 in starts:
-                begun -= 1
-            starts.add(begun)
+            # Headings right above a list are its own.
+            first = at
+            while first and headings[first - 1] is not None and first - 1 in starts:
+                first -= 1
+            starts.add(first)
+    return sorted(starts)
+
+
+def _is_minor(heading: str, piece: Piece) -> bool:
+    """Whether a heading between the entries of a list does not begin another list."""
+    if role_of(piece.text) == "more":
+        return True
+    return role_of(heading) in ("", "reasons", "more", "scores")
+
+
+def _cut(
+    pieces: Sequence[Piece],
+    starts: Sequence[int],
+    headings: Sequence[str | None],
+    leads: Sequence[str],
+) -> list[Block]:
+    """The blocks that begin at `starts`, each with the name that its pieces and headings give it."""
     found = []
-    bounds = [*sorted(starts), len(pieces)]
-    name = ""
-    for start, end in pairwise(bounds):
+    tag = ""
+    for start, end in pairwise([*starts, len(pieces)]):
         part = pieces[start:end]
-        before = next((at for at in range(start, end) if headings[at] is None), end)
-        said = next(filter(None, headings[start:before]), leads[start])
+        above = list[str]()
+        for heading in headings[start:end]:
+            if heading is None:
+                break
+            above.append(heading)
+        title = next(filter(None, above), leads[start])
         if part and part[0].place == "tag":
-            name, part = part[0].text, part[1:]
-        own = next((piece.name for piece in part if piece.name), "")
-        own = " ".join(dict.fromkeys(filter(None, (own, said)))) or name
+            tag = part[0].text
+            part = part[1:]
         if part:
-            found.append(Block(tuple(part), own))
-    return _joined(found, {id(p) for p, h in zip(pieces, headings, strict=True) if h is not None})
+            key = next((piece.name for piece in part if piece.name), "")
+            # The key and the heading may be the same words.
+            names = dict.fromkeys(filter(None, (key, title)))
+            found.append(Block(tuple(part), " ".join(names) or tag))
+    return found
 
 
-def _joined(found: list[Block], headings: set[int]) -> list[Block]:
-    kept, held = list[Block](), Block(())
+def _joined(found: Sequence[Block], headings: Container[Piece]) -> list[Block]:
+    """The blocks, those of headings alone joined to the next one."""
+    kept = list[Block]()
+    held = Block(())
     for block in found:
         name = block.name if block.role else held.name or block.name
         held = Block((*held.pieces, *block.pieces), name)
-        if not all(id(piece) in headings for piece in held.pieces):
+        if any(piece not in headings for piece in held.pieces):
             kept.append(held)
             held = Block(())
-    return [*kept, held] if held.pieces else kept
+    if held.pieces:
+        kept.append(held)
+    return kept
 
 
 def _is_one_list(pieces: Sequence[Piece]) -> bool:
-    first = pieces[0].number if pieces else 1
-    return all(
-        a.place == b.place
-        and a.group == b.group
-        and (a.place == "bulleted" or (a.number is not None and b.number == a.number + 1))
-        for a, b in pairwise(pieces)
-    ) and first in (None, 1)
+    """Whether entries are of one kind and, if they have numbers, count up from 1."""
+    if pieces and pieces[0].number not in (None, 1):
+        return False
+    return all(_is_next(first, second) for first, second in pairwise(pieces))
+
+
+def _is_next(first: Piece, second: Piece) -> bool:
+    if first.place != second.place or first.group != second.group:
+        return False
+    if first.place == "bulleted":
+        return True
+    return first.number is not None and second.number == first.number + 1
+
+
+# ---- numbered lists ----
+
+
+@dataclass
+class _Run:
+    """A numbered list: the places of its first and last entry, and by how much its numbers change, 0 if unknown."""
+
+    first: int
+    last: int
+    step: int = 0
 
 
 def _runs(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[int | None]:
+    """For each piece the place where the numbered list around it begins, or None."""
     runs: list[int | None] = [None] * len(pieces)
-    begun, last, step = None, -1, 0
+    run: _Run | None = None
     for at, piece in enumerate(pieces):
         if piece.place == "tag":
-            begun = None
+            run = None
         if piece.place != "numbered":
             continue
-        number, before = piece.number, pieces[last].number if last >= 0 else None
-        gap = 0 if number is None or before is None else number - before
-        goes_on = begun is not None and (
-            number is None
-            or before is None
-            or gap == (step or 1)
-            or (number == before == 1)
-            or (not step and gap == -1 and number >= 1)
-            or (
-                number > 1
-                and number not in {p.number for p in pieces[begun:at] if p.place == "numbered"}
-                and step != -1
-            )
-        )
-        marker = piece.whole[: len(piece.whole) - len(piece.text)]
-        if goes_on and begun is not None:
-            runs[last + 1 : at + 1] = [begun] * (at - last)
-            if not step and gap in (1, -1):
-                step = gap
-        elif (
-            at
-            and any(map(str.isalnum, marker))
-            and is_title(piece.whole)
-            and not is_title(piece.text)
-        ):
-            continue  # "(500) Days of Summer"
-        else:
-            begun, step = at, 0
+        if run is not None and _continues(run, pieces, at):
+            runs[run.last + 1 : at + 1] = [run.first] * (at - run.last)
+            if not run.step:
+                run.step = _step(pieces[run.last].number, piece.number)
+            run.last = at
+        elif at == 0 or not _is_title_with_number(piece, is_title):
+            run = _Run(at, at)
             runs[at] = at
-        last = at
     return runs
 
 
+def _continues(run: _Run, pieces: Sequence[Piece], at: int) -> bool:
+    """Whether a numbered entry goes on with a list."""
+    before, number = pieces[run.last].number, pieces[at].number
+    if number is None or before is None:
+        return True
+    step = number - before
+    if step == (run.step or 1) or number == before == 1:
+        return True
+    if step == -1 and not run.step and number >= 1:
+        return True
+    if number <= 1 or run.step == -1:
+        return False
+    # Numbers of candidates may stand in any order, but each once.
+    earlier = [piece.number for piece in pieces[run.first : at] if piece.place == "numbered"]
+    return number not in earlier
+
+
+def _step(before: int | None, number: int | None) -> int:
+    if before is None or number is None:
+        return 0
+    step = number - before
+    return step if step in (1, -1) else 0
+
+
+def _is_title_with_number(piece: Piece, is_title: Callable[[str], bool]) -> bool:
+    """Whether the number before an entry is a part of its title: ``(500) Days of Summer``."""
+    marker = piece.whole[: len(piece.whole) - len(piece.text)]
+    if not any(map(str.isalnum, marker)):
+        return False
+    return is_title(piece.whole) and not is_title(piece.text)
+
+
 def _begins(pieces: Sequence[Piece], runs: Sequence[int | None], at: int) -> bool:
+    """Whether a list, or the text behind one, begins at a piece that is not the first."""
     piece, before = pieces[at], pieces[at - 1]
     if piece.place == "numbered":
-        return runs[at] == at and not (piece.number == 2 and before.place == "line")
+        goes_on_from_line = piece.number == 2 and before.place == "line"
+        return runs[at] == at and not goes_on_from_line
     if piece.place == "data":
         return before.place != "data" or before.group != piece.group
     return before.place == "data" or (before.chain and piece.place != "note")
 
 
+# ---- headings ----
+
+
+def _headings(pieces: Sequence[Piece], is_title: Callable[[str], bool]) -> list[str | None]:
+    """For each piece its name if it is a heading, otherwise None."""
+    bold_lines = [piece.text.strip("*_ ") for piece in pieces if _is_bold_line(piece)]
+    # A single line in bold may be emphasis; several that are no titles are the names of groups.
+    groups = len(bold_lines) > 1 and not any(map(is_title, bold_lines))
+    headings = []
+    for piece in pieces:
+        bold = groups and _is_bold_line(piece)
+        headings.append(_heading(piece, is_title, bold=bold))
+    return headings
+
+
+def _is_bold_line(piece: Piece) -> bool:
+    return piece.place == "line" and _BOLD.fullmatch(piece.text.strip()) is not None
+
+
 def _heading(piece: Piece, is_title: Callable[[str], bool], *, bold: bool) -> str | None:
+    """The name in a heading; None for any other piece."""
     if piece.place not in ("line", "note", "bulleted") or piece.chain:
         return None
     text = piece.text.strip()
-    if piece.place == "note" and text[:1].islower() and not _HEADING.search(text):
+    ends_in_colon = HEADING.search(text) is not None
+    if piece.place == "note" and text[:1].islower() and not ends_in_colon:
         return None  # a reason that goes on in the next line
-    marked = bool(_HEADING.search(text)) or piece.whole.lstrip().startswith("#")
     name = text.strip("*_#: ：")
-    bold = bold or bool(_BOLD.fullmatch(text) and role_of(name))
-    introduces = (marked or bold or is_name(name)) and 0 < len(name) <= 300
+    if not 0 < len(name) <= 300:
+        return None
+    marked = bold or ends_in_colon or piece.whole.lstrip().startswith("#")
+    introduces = marked or is_name(name) or bool(_BOLD.fullmatch(text) and role_of(name))
     return name if introduces and not is_title(name) else None
 
 
 def _lead(piece: Piece, is_title: Callable[[str], bool]) -> str:
-    found = _LED.match(piece.text) if piece.place == "line" and not piece.chain else None
-    if found is None or len(found[1].split()) > _WORDS or is_title(piece.text):
+    """The name before a list in the same line, ``I recommend: Heat, Alien``; empty if there is none."""
+    if piece.place != "line" or piece.chain:
         return ""
-    first, words = _FIRST.split(piece.text[found.end(1) :], maxsplit=1)[0], found[1].split(" ")
-    if any(is_title(" ".join(words[at:]) + first) for at in range(len(words))):
-        return ""  # "I recommend Star Wars: Episode I, Heat"
-    role = role_of(found[1])
-    return found[1] if role and role not in ("reasons", "scores", "more") else ""
+    match = _LED.match(piece.text)
+    if match is None:
+        return ""
+    name = match[1]
+    if len(name.split()) > _WORDS or is_title(piece.text):
+        return ""
+    first_entry = _FIRST.split(piece.text[match.end(1) :], maxsplit=1)[0]
+    words = name.split(" ")
+    for at in range(len(words)):
+        if is_title(" ".join(words[at:]) + first_entry):
+            return ""  # "I recommend Star Wars: Episode I, Heat"
+    role = role_of(name)
+    return name if role and role not in ("reasons", "scores", "more") else ""
 
 
-def _ends(name: str | None, piece: Piece) -> bool:
+def _ends(name: str, piece: Piece) -> bool:
     """Whether a list in one line is not the answer, so that the piece below it may be."""
     role = role_of(name) if name else ""
-    return role in ("candidates", "history") or (role == "avoid" and bool(_LED.match(piece.text)))
-
-
-def in_order(block: Block, place_of: Callable[[Piece], int | None]) -> Block | None:
-    """The block with its entries in the order of the ranks or scores that it states; None if these
-    contradict each other.
-
-    `place_of` gives the candidate's number of the item that a piece names, if it names one. It is called only where
-    the order depends on it.
-    """
-    entries = [
-        at
-        for at, piece in enumerate(block.pieces)
-        if piece.place in ("numbered", "data")
-        or (piece.place == "bulleted" and not _HEADING.search(piece.text))
-    ]
-    pieces = [block.pieces[at] for at in entries]
-    if len(pieces) < 2:
-        return block
-    ranks = [piece.number for piece in pieces]
-    scores = [piece.score for piece in pieces]
-    ranked = None not in ranks and sorted(ranks) == list(range(1, len(ranks) + 1))  # type: ignore[type-var]
-    scored = None not in scores and len(set(scores)) > 1
-    if ranked and not scored and ranks == sorted(ranks):  # type: ignore[type-var]
-        return block  # it stands in its order already
-    if ranked and _are_own(pieces, place_of):
-        ranked = False  # the candidates' own numbers, in the order of the answer
-    places_too = sorted(score or 0 for score in scores) == list(range(1, len(scores) + 1))
-    falling = scored and scores == sorted(scores, reverse=True)  # type: ignore[type-var]
-    if scored and not ranked and places_too and block.role != "scores" and not falling:
-        return None  # scores or ranks
-    if scored and (ranked or "rank" in block.name.casefold()):
-        order = range(len(pieces))
-        by_rank = sorted(order, key=lambda i: ranks[i] or 0) if ranked else order
-        values = [scores[i] for i in by_rank]
-        if values != sorted(values, reverse=True):  # type: ignore[type-var]
-            return None
-    if ranked:
-        keys = [float(rank or 0) for rank in ranks]
-    elif scored:
-        keys = [-(score or 0.0) for score in scores]
-    else:
-        return block
-    bounds = [*entries, len(block.pieces)]
-    groups = [block.pieces[start:end] for start, end in pairwise(bounds)]
-    best_first = sorted(range(len(groups)), key=keys.__getitem__)
-    sorted_ = [piece for at in best_first for piece in groups[at]]
-    return Block((*block.pieces[: entries[0]], *sorted_), block.name)
-
-
-def _are_own(pieces: Sequence[Piece], place_of: Callable[[Piece], int | None]) -> bool:
-    """Whether the numbers of entries are those that the prompt gave to what they name."""
-    named = [(piece.number, place_of(piece)) for piece in pieces]
-    own = [number == place for number, place in named if place is not None]
-    return len(own) > 1 and all(own)
+    if role == "avoid":
+        return _LED.match(piece.text) is not None
+    return role in ("candidates", "history")

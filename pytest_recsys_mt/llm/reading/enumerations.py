@@ -28,7 +28,8 @@ def leads(text: str) -> Iterator[tuple[str, str]]:
         lead, colon, rest = text.partition(mark)
         if colon and rest.strip() and lead.count("《") == lead.count("》"):
             yield lead + colon, rest.strip()
-    if verb := _LEADING.search(text):
+    verb = _LEADING.search(text)
+    if verb is not None:
         yield text[: verb.end()], text[verb.end() :]
 
 
@@ -36,7 +37,9 @@ def parts(text: str) -> list[Part]:
     """The parts of an enumeration; brackets and quotes are not split."""
     text = text.strip()
     found: list[Part] = []
-    start, outer_start, sure = 0, 0, True
+    start = 0
+    outer_start = 0
+    sure = True
     for match in _SEPARATOR.finditer(text):
         if match["shelter"]:
             continue
@@ -67,15 +70,18 @@ def plain_heads(text: str) -> Iterator[str]:
     """The possible titles of one part of an enumeration."""
     text = unwrapped(text.strip().strip("[]{}"))
     yield text
-    if conjunction := _CONJUNCTION.match(text):
+    conjunction = _CONJUNCTION.match(text)
+    if conjunction is not None:
         text = unwrapped(text[conjunction.end() :])
         yield text
-    if rated := RATING.search(text):
-        text = unwrapped(text[: rated.start()])
+    rating = RATING.search(text)
+    if rating is not None:
+        text = unwrapped(text[: rating.start()])
         yield text
     if text.endswith((".", "!", "。")):
         yield unwrapped(text[:-1])
-    if number := re.match(r"\(?\d{1,3}[.)]\s", text):
+    number = re.match(r"\(?\d{1,3}[.)]\s", text)
+    if number is not None:
         yield unwrapped(text[number.end() :])
 
 
@@ -83,22 +89,29 @@ _WORD = re.compile(r"\S+")
 
 
 def spans(text: str, most: int) -> Iterator[tuple[int, int, bool]]:
-    """Where a sentence may contain a title: start, end, and whether it is quoted.
+    """Where a sentence may contain a title.
 
-    In order, longest first. Unquoted ones begin with a capital or a digit.
+    Args:
+        text: The sentence.
+        most: Most words of a title.
+
+    Yields:
+        Start, end, and whether it is quoted; in order, longest first. Unquoted ones begin with a capital or a digit.
     """
-    quoted = {found.start(): found.span(found.lastindex or 0) for found in _QUOTED.finditer(text)}
-    tokens = [match.span() for match in _WORD.finditer(text)]
-    starts = sorted({*quoted, *(start for start, _ in tokens)})
-    index = {start: i for i, (start, _) in enumerate(tokens)}
-    for start in starts:
+    quoted = {}
+    for match in _QUOTED.finditer(text):
+        quoted[match.start()] = match.span(match.lastindex or 0)
+    words = [match.span() for match in _WORD.finditer(text)]
+    word_at = {start: number for number, (start, _) in enumerate(words)}
+    for start in sorted(quoted.keys() | word_at.keys()):
         if start in quoted:
             yield *quoted[start], True
-        first = index.get(start)
+        first = word_at.get(start)
         if first is None or not (text[start].isupper() or text[start].isdigit()):
             continue
-        for last in range(min(len(tokens), first + most) - 1, first - 1, -1):
-            end = tokens[last][1]
+        for last in range(min(len(words), first + most) - 1, first - 1, -1):
+            end = words[last][1]
             written = text[start:end].rstrip(".,;:!?。，")
+            # A single word at the start has a capital anyway.
             if last > first or (start > 0 and len(written) > 2):
                 yield start, start + len(written), False

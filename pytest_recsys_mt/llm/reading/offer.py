@@ -33,6 +33,24 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not inside and before not in ("#", "@")
 
 
+def _is_whole(title: str, text: str, start: int, end: int) -> bool:
+    """Whether a title in a text is no part of something else; a number must stand in quotes."""
+    if title.isdigit():
+        return text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
+    return _stands_alone(text, start, end)
+
+
+def _stands_as_word(number: str, text: str) -> bool:
+    """Whether a number stands in a text outside of quotes and brackets, and is no part of another."""
+    pattern = rf"(?<![\d(.,{_QUOTES}]){number}(?![\d)]|[.,]\d)"
+    return re.search(pattern, text) is not None
+
+
+def _is_telling(title: str) -> bool:
+    """Whether a title is long enough to be found among other words; one letter may be a word in other scripts."""
+    return len(title) >= _SHORT or not title.isascii()
+
+
 class Offer:
     """The items of a request, and which of them a text names.
 
@@ -63,6 +81,11 @@ class Offer:
         """The item of a title; of several, one that was not named yet."""
         return self.scope.equal(text, year, self.named) if text else None
 
+    def find_rated(self, text: str, year: int | None = None) -> Item | None:
+        """The item of a title, which may be misspelt, before its rating: ``Heat: 5``."""
+        title = comments.unrated(text)
+        return self.scope.find(title, year, self.named) if title else None
+
     def candidate(self, number: int) -> Item | None:
         """The candidate with that number."""
         offered, at = self.candidates or (), number - self.first
@@ -74,24 +97,38 @@ class Offer:
         return None if match is None else self.candidate(int(match[1]))
 
     def beginning_with(self, text: str, year: int | None) -> Item | None:
-        """The item of the longest title at the start of a piece, before a comment."""
+        """The item of the longest title at the start of a piece, before a comment.
+
+        Args:
+            text: The piece.
+            year: The year of release, if the data of the piece contain it.
+        """
         for head, rest, closed in comments.cuts(text):
             item = self.equal(head, year)
             if self.freely:
-                behind = "" if rest.rstrip().endswith((")", "]")) else rest.strip(" \t-–—:：|,.;~")
-                other = self.equal(behind, year)
+                other = self._behind(rest, year)
                 if (item is None) != (other is None):
                     return item or other
             if item is None:
                 continue
-            if closed or comments.is_comment(rest, item) or self.equal(rest) == item:
-                return item
-            if self.titles.get(item.id, "").startswith(normalise(text)):
-                return item  # the rest begins as in the offered title
-            by_its_maker = rest[:1].isupper() and text.endswith(f" by {rest}")
-            if by_its_maker and item.year is None and item.id in self.titles:
+            if closed or self._ends_title(text, rest, item):
                 return item
         return self.equal(comments.retranslated(text), year)
+
+    def _behind(self, rest: str, year: int | None) -> Item | None:
+        """The item of a title that stands behind other words, not in brackets."""
+        if rest.rstrip().endswith((")", "]")):
+            return None
+        return self.equal(rest.strip(" \t-–—:：|,.;~"), year)
+
+    def _ends_title(self, text: str, rest: str, item: Item) -> bool:
+        """Whether a title of `item` ends where the rest of a text begins."""
+        if comments.is_comment(rest, item) or self.equal(rest) == item:
+            return True
+        if self.titles.get(item.id, "").startswith(normalise(text)):
+            return True  # the rest begins as in the offered title
+        by_its_maker = rest[:1].isupper() and text.endswith(f" by {rest}")
+        return by_its_maker and item.year is None and item.id in self.titles
 
     def place_of(self, piece: Piece) -> int | None:
         """The number of the candidate whose title a piece is."""
@@ -106,45 +143,39 @@ class Offer:
         taken = [False] * len(text)
         found: dict[int, tuple[str, Item]] = {}
         for title, item in self._written:
-            at = text.find(title)
-            while at >= 0:
-                end = at + len(title)
-                whole = _stands_alone(text, at, end)
-                if title.isdigit():
-                    whole = text[at - 1 : at] in _QUOTES and text[end : end + 1] in _QUOTES
-                if whole and not any(taken[at:end]):
-                    found[at] = (title, item)
-                    taken[at:end] = [True] * len(title)
-                at = text.find(title, end)
-        first = {item.id: (title, item) for _, (title, item) in sorted(found.items(), reverse=True)}
-        order = dict.fromkeys(item.id for _, (_, item) in sorted(found.items()))
-        return [first[item] for item in order]
+            start = text.find(title)
+            while start >= 0:
+                end = start + len(title)
+                if _is_whole(title, text, start, end) and not any(taken[start:end]):
+                    found[start] = (title, item)
+                    taken[start:end] = [True] * len(title)
+                start = text.find(title, end)
+        first = dict[str, tuple[str, Item]]()
+        for _, (title, item) in sorted(found.items()):
+            first.setdefault(item.id, (title, item))
+        return list(first.values())
 
     def named_by(self, text: str) -> Iterator[tuple[str, Item]]:
-        """The items that a sentence names by titles of any spelling; of titles that were not offered, those in quotes
-        or with a year.
+        """The items that a sentence names by titles of any spelling, as they are written.
+
+        Of titles that were not offered, those in quotes or with a year.
         """
-        at = 0
+        last_end = 0
         for start, end, quoted in enumerations.spans(text, MOST_WORDS):
-            if start < at:
+            if start < last_end:
                 continue
             written = text[start:end]
             item = self.equal(written)
             if item is None or item.id in self.history:
                 continue
-            if not (quoted or split_year(written)[1] or item.id in self.titles):
-                continue
-            yield written, item
-            at = end
+            if quoted or split_year(written)[1] or item.id in self.titles:
+                yield written, item
+                last_end = end
 
     def lost_numbers(self, text: str) -> list[str]:
         """The offered titles that are numbers, ``1984``, stand in a text and were not read: `mentions` leaves them out."""
-        unread = [item.title for item in self._titles_of_digits if item.id not in self.named]
-        return [
-            number
-            for number in unread
-            if re.search(rf"(?<![\d(.,{_QUOTES}]){number}(?![\d)]|[.,]\d)", text)
-        ]
+        numbers = [item.title for item in self._titles_of_digits if item.id not in self.named]
+        return [number for number in numbers if _stands_as_word(number, text)]
 
     @cached_property
     def _titles_of_digits(self) -> list[Item]:
@@ -153,59 +184,74 @@ class Offer:
     @cached_property
     def spellings(self) -> frozenset[str]:
         """The titles and labels of what is offered, to the letter."""
-        offered = self.candidates or ()
-        return frozenset(text for item in offered for text in (item.title, item.label) if text)
+        texts = set[str]()
+        for item in self.candidates or ():
+            texts.update((item.title, item.label))
+        return frozenset(filter(None, texts))
 
     @cached_property
     def _written(self) -> list[tuple[str, Item]]:
         """The titles as they are offered, the longest first; the shortest words say too little."""
-        titles = {item.title: item for item in self.candidates or ()}
-        titles |= {item.label: item for item in self.candidates or ()}
-        telling = {
-            title: item
-            for title, item in titles.items()
-            if title and (len(title) >= _SHORT or not title.isascii())
-        }
-        return sorted(telling.items(), key=lambda each: -len(each[0]))
+        items = self.candidates or ()
+        by_text = {item.title: item for item in items}
+        by_text |= {item.label: item for item in items}
+        telling = [named for named in by_text.items() if _is_telling(named[0])]
+        return sorted(telling, key=lambda named: -len(named[0]))
 
     def named_in(self, text: str) -> tuple[str, list[str]]:
         """A line without the titles of offered items, and those items, each once, in its order."""
-        if (whole := self.equal(comments.unwrapped(text))) is not None:
-            aside = _BRACKETS.findall(text)
-            return " ".join([re.sub(r"[\w\s()]", "", text), *aside]), [whole.id]
-        words = [found.span() for found in _WORD.finditer(text)]
-        rest, named, at = [], list[str](), 0
+        whole = self.equal(comments.unwrapped(text))
+        if whole is not None:
+            signs = re.sub(r"[\w\s()]", "", text)
+            return " ".join([signs, *_BRACKETS.findall(text)]), [whole.id]
+        words = [word.span() for word in _WORD.finditer(text)]
+        rest = list[str]()
+        named = list[str]()
+        at = 0
         while at < len(words):
+            start, end = words[at]
             # Titles begin with a capital, a digit or a sign.
-            found = None if text[words[at][0]].islower() else self._named_at(text, words, at)
+            found = None if text[start].islower() else self._named_at(text, words, at)
             if found is None:
-                rest.append(text[slice(*words[at])])
+                rest.append(text[start:end])
                 at += 1
             else:
-                item, last, end = found
+                item, last_word, title_end = found
                 named.append(item.id)
-                rest += ["", text[end : words[last][1]]]
-                at = last + 1
+                rest += ["", text[title_end : words[last_word][1]]]
+                at = last_word + 1
         return " ".join(rest), list(dict.fromkeys(named))
 
     def _named_at(
         self, text: str, words: Sequence[tuple[int, int]], at: int
     ) -> tuple[Item, int, int] | None:
-        start = words[at][0]
-        first = next((char for char in text[start : words[at][1]] if char.isalnum()), "")
-        if not first or first.islower():
+        """The item of the longest offered title that begins with a word, if there is one.
+
+        Args:
+            text: A line.
+            words: Where each of its words begins and ends.
+            at: The place of the word.
+
+        Returns:
+            The item, the place of its last word, and where the title ends in the text.
+        """
+        start, first_end = words[at]
+        first_word = text[start:first_end]
+        first_char = next(filter(str.isalnum, first_word), "")
+        if not first_char or first_char.islower():
             return None
-        begins = normalise(text[start : words[at][1]]) in self.scope.offered_letters
+        begins = normalise(first_word) in self.scope.offered_letters
         found = None
         for last in range(min(len(words), at + MOST_WORDS) - 1, at - 1, -1):
             written = text[start : words[last][1]].rstrip(_PUNCTUATION)
             if not begins and "(" not in written:
                 continue  # the letters of an equal title would begin with, or hold, this word
             item = self.equal(written)
-            if item is not None and item.id in self.titles:
-                if found is not None and found[0].id != item.id:
-                    break  # "Portal 2" begins with another title
-                found = item, last, start + len(written)
+            if item is None or item.id not in self.titles:
+                continue
+            if found is not None and found[0].id != item.id:
+                break  # "Portal 2" begins with another title
+            found = item, last, start + len(written)
         return found
 
     def idents(self, piece: Piece) -> tuple[int, ...] | None:
@@ -218,57 +264,68 @@ class Offer:
         if any(char.isalpha() for char in text) and self.equal(text) is not None:
             return None
         chain = chained(text) if piece.chain else None
-        if chain is None:
-            one = _CANDIDATE_NUMBER.fullmatch(comments.unwrapped(text).strip().rstrip(",;"))
-            if one is not None:
-                return (int(one[1]),)
-            chain = chained(text)
-            chain = None if chain is None or chain[0] else chain
-        if chain is None:
+        if chain is not None:
+            return self._numbers_of_chain(chain[1])
+        one = _CANDIDATE_NUMBER.fullmatch(comments.unwrapped(text).strip().rstrip(",;"))
+        if one is not None:
+            return (int(one[1]),)
+        chain = chained(text)
+        if chain is None or chain[0]:
             return None
-        parts = _SPLIT.split(chain[1])
-        numbers = [_CANDIDATE_NUMBER.fullmatch(part.strip()) for part in parts]
-        if all(numbers):
-            return tuple(int(number[1]) for number in numbers if number)
-        letters = [_LETTER.fullmatch(part.strip()) for part in parts]
-        if not all(letters):
-            return None
-        return tuple(ord(letter[1]) - 65 + self.first for letter in letters if letter)
+        return self._numbers_of_chain(chain[1])
+
+    def _numbers_of_chain(self, chain: str) -> tuple[int, ...] | None:
+        """The candidates' numbers in a ranking in one line, of numbers or of letters."""
+        parts = [part.strip() for part in _SPLIT.split(chain)]
+        numbers = list(filter(None, map(_CANDIDATE_NUMBER.fullmatch, parts)))
+        if len(numbers) == len(parts):
+            return tuple(int(number[1]) for number in numbers)
+        letters = list(filter(None, map(_LETTER.fullmatch, parts)))
+        if len(letters) == len(parts):
+            return tuple(ord(letter[1]) - ord("A") + self.first for letter in letters)
+        return None
 
     def numbers(self, block: Block) -> list[tuple[int, ...]] | None:
-        """The candidates' numbers in each piece of a block of nothing else, none if it says titles.
+        """The candidates' numbers in each piece of a block of nothing else; none if it says titles.
 
-        None if it can be read in two ways: a number that is a title of another item too, or a zero beside others.
+        Returns:
+            None if it can be read in two ways: a number that is a title of another item too, or a zero beside others.
         """
         if not self.candidates:
             return []
-        found: list[tuple[int, ...]] = []
-        for piece in block.pieces:
-            idents = self.idents(piece)
-            if idents is None and piece.place in ("line", "note") and not self.equal(piece.text):
-                idents = ()  # words around
-            if idents is None:
-                return []
-            found.append(idents)
+        found = self._idents_of(block)
         named = [number for idents in found for number in idents]
         if not named:
             return []
-        inside = [number for number in named if self.candidate(number) is not None]
+        in_range = [number for number in named if self.candidate(number) is not None]
         distinct = list(dict.fromkeys(named))
         titles = [self.equal(str(number)) for number in distinct]
         offered = [item for item in titles if item is not None and item.id in self.titles]
-        as_titles = len(offered) == len(distinct)
-        if (
-            offered and not as_titles
-        ):  # a list is of titles or of numbers, as most of its entries are
-            if len(offered) == len(inside):
+        all_are_titles = len(offered) == len(distinct)
+        if offered and not all_are_titles:
+            # A list is of titles or of numbers, as most of its entries are.
+            if len(offered) == len(in_range):
                 return None
-            if len(offered) > len(inside):
+            if len(offered) > len(in_range):
                 return []
-        if len(inside) == len(named):
-            places = [self.places[item.id] for item in titles if item] if as_titles else distinct
-            return found if places == distinct else None
-        if as_titles or not inside:
+        if len(in_range) == len(named):
+            if all_are_titles and [self.places[item.id] for item in offered] != distinct:
+                return None
+            return found
+        if all_are_titles or not in_range:
             return []
-        other = 0 if self.first else len(self.candidates)  # it may count from another number
-        return None if other in named else found
+        # It may count from another number than the prompt.
+        beyond = 0 if self.first else len(self.candidates)
+        return None if beyond in named else found
+
+    def _idents_of(self, block: Block) -> list[tuple[int, ...]]:
+        """The numbers in each piece of a block, none for words around them; empty if a piece names a title."""
+        found = []
+        for piece in block.pieces:
+            idents = self.idents(piece)
+            if idents is None:
+                if piece.place not in ("line", "note") or self.equal(piece.text):
+                    return []
+                idents = ()
+            found.append(idents)
+        return found

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any
 
 from pytest_recsys_mt.llm.reading import comments, doubts
-from pytest_recsys_mt.llm.reading.blocks import Block, blocks, in_order
+from pytest_recsys_mt.llm.reading.blocks import Block, blocks
 from pytest_recsys_mt.llm.reading.choice import Choice, Contents, choose
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
 from pytest_recsys_mt.llm.reading.line import Piece, without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
+from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.titles import Scope, TitleIndex
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Recommendation, Request, Usage

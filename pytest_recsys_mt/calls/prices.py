@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.errors import PriceError
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of, toml_of
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, toml_of
 
 HOST = "api.openai.com"
 """The host whose prices come with this package; other hosts have other prices for a model."""
@@ -101,11 +101,18 @@ class Prices:
 
 def text_of(path: Path) -> str:
     """The text of a price file."""
+    remedy = (
+        f"{look_alike(path)}It is a TOML file with a table for each model, and dollars for a million tokens: "
+        f"[gpt-4o] input = 2.5, output = 10"
+    )
+    with failing_as(PriceError, f"the price file {str(path)!r} cannot be read", remedy):
+        content = content_of(path, MOST_DATA)
     try:
-        return content_of(path, MOST_DATA).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PriceError(f"the price file {str(path)!r} cannot be read: {reason}") from error
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PriceError(
+            f"the price file {str(path)!r} cannot be read: it is not UTF-8 text; {remedy}"
+        ) from error
 
 
 def prices_in(text: str, where: str) -> dict[str, Price]:

@@ -11,7 +11,7 @@ from pytest_recsys_mt.errors import PolicyError, meant
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.gate.states import vacuous_of
-from pytest_recsys_mt.safety.files import content_of, failing_as, toml_of
+from pytest_recsys_mt.safety.files import content_of, failing_as, look_alike, toml_of
 
 FILE = "recsys.toml"
 """File name in the root folder of the run, used if no option names a policy."""
@@ -128,7 +128,11 @@ def load(path: Path) -> Policy:
     Raises:
         PolicyError: If it cannot be read, or if an entry is invalid; names the entry.
     """
-    with failing_as(PolicyError, f"the policy {str(path)!r} cannot be read"):
+    remedy = (
+        f"{look_alike(path)}--recsys-policy (ini: recsys_policy) names a TOML file, such as recsys.toml; without it the "
+        f"gate has its usual rules"
+    )
+    with failing_as(PolicyError, f"the policy {str(path)!r} cannot be read", remedy):
         content = content_of(path)
     try:
         data = toml_of(content)

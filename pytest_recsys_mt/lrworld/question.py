@@ -8,6 +8,7 @@ one of three datasets; and the two kinds of its tables 7 and 8 on Last.fm.
 import dataclasses
 import hashlib
 import json
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import Any, Final, Literal, get_args
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld.same import form
-from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, written_or
+from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]
 
@@ -235,7 +236,8 @@ def digest_of(questions: Collection[Question]) -> str:
 
 def read_file(path: Path) -> tuple[dict[str, Any], tuple[Question, ...]]:
     """The first line of a file that `save` wrote, and its questions; raises as `load`."""
-    with failing_as(DataError, f"{str(path)!r} cannot be read"):
+    remedy = f"{look_alike(path)}recsys-mt questions {shlex.quote(str(path))} writes one"
+    with failing_as(DataError, f"{str(path)!r} cannot be read", remedy):
         content = content_of(path, MOST_DATA)
     try:
         head, *lines = content.decode("utf-8").split("\n")

@@ -21,6 +21,13 @@ MANY = 3
 """From so many tests on that got no verdict for one reason, they share one sentence."""
 
 
+def listed(names: Iterable[str]) -> str:
+    """Each name once, in their order; between semicolons if one of them has a comma."""
+    distinct = list(dict.fromkeys(names))
+    between = "; " if any(", " in name for name in distinct) else ", "
+    return between.join(distinct)
+
+
 @dataclass(frozen=True)
 class Unsettled:
     """A row that does not simply hold, or the first of several without a verdict for one reason, and its place."""
@@ -62,7 +69,7 @@ def _without_verdict(rows: Sequence[Row]) -> Unsettled:
     """Rows that got no verdict for one reason."""
     first = rows[0]
     state = state_of(first)
-    names = ", ".join(dict.fromkeys(distinct_names(rows)))
+    names = listed(distinct_names(rows))
     verb = "got no verdict" if state == "error" else f"are {state}"
     text = f"{len(rows)} promises {verb}: {first['reason']}. They are {names}."
     return Unsettled(first, (), one_line(text))
@@ -120,7 +127,7 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     for (model, aspect), group in groups.items():
         verb = "holds" if len(group) == 1 else "hold"
         what_is_unread = unread(aspect, group[0]["details"].get("unread"))
-        names = ", ".join(dict.fromkeys(name_of_row(row) for row in group))
+        names = listed(name_of_row(row) for row in group)
         texts.append(one_line(f"{len(group)} {verb} vacuously: {model} {what_is_unread} ({names})"))
     return texts
 

@@ -78,7 +78,8 @@ def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str
         else:
             left[nodeid] = reason
     if skipped:
-        reporter.write_sep("=", f"recsys-mt: {skipped.total()} tests are skipped")
+        tests = "1 test is" if skipped.total() == 1 else f"{skipped.total()} tests are"
+        reporter.write_sep("=", f"recsys-mt: {tests} skipped")
     for reason, number in skipped.most_common():
         _write(reporter, f"{number:3}  {one_line(reason)}", indent=5)
     return left
@@ -93,7 +94,10 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) ->
     calls = sum(count.calls for count in planned)
     to_make = _to_make(planned)
     most = _to_make(everything)
-    without = f", without the {unknown} tests that are not planned" if unknown else ""
+    without = ""
+    if unknown:
+        tests = "test that is" if unknown == 1 else f"{unknown} tests that are"
+        without = f", without the {tests} not planned"
     parts = [
         f"at most {most:,} calls, {_at_most(everything)}{without}",
         f"  {calls:,} calls planned, {calls - to_make:,} cached, {to_make:,} to make; {_at_most(planned)}",
@@ -227,7 +231,8 @@ def _notes(counts: Sequence[Count]) -> list[str]:
         notes.append(f"Tokens of prompts {how}; those of answers {most}.")
     price = counts[0].price if counts else None  # they are of one model
     if price is None:
-        notes.append("The price of this model is not known; name it with --recsys-prices=FILE.")
+        whose = "this model" if any(count.prompt_tokens for count in counts) else "its calls"
+        notes.append(f"The price of {whose} is not known; name it with --recsys-prices=FILE.")
     elif not price.is_free:
         date = f", {price.date}" if price.date else ""
         notes.append(f"Price: ${price.input:g} and ${price.output:g} per million tokens{date}.")

@@ -15,6 +15,7 @@ from pytest_recsys_mt.report.folding import (
     claims,
     few_of,
     inapplicable,
+    listed,
     unsettled,
     vacuous,
     with_changed_lists,
@@ -230,7 +231,7 @@ def _write_gate(reporter: Any, settings: Settings, document: Document) -> None:
     if still_violated and len(still_violated) == len(violated) > 1:
         say(reporter, "all of them violated also after Holm's correction for all tests", "    ")
     elif still_violated:
-        names = ", ".join(dict.fromkeys(still_violated))
+        names = listed(still_violated)
         say(reporter, f"violated also after Holm's correction for all tests: {names}", "    ")
     for reason in gate["reasons"] if settings.ask_everybody else gate["incomplete"]:
         _write(reporter, reason, "  ", width=75)

@@ -53,7 +53,7 @@ def _line_of_counts(calls: Calls) -> str:
     further_counts = (
         (calls["again"], "asked again to see whether answers change with time"),
         (calls.get("searched"), "more for the smallest examples"),
-        (calls.get("controls"), "more to see what is read"),
+        (calls.get("controls"), "more, sent or cached, to see what is read"),
         (calls["cut_off"], f"{answers} cut off at the maximum tokens or by a filter"),
         (calls["failed_at_first"], "failed at first and were sent again"),
     )

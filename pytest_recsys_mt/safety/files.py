@@ -5,6 +5,7 @@ verdicts. A link in the place of such a file would redirect a write to another f
 """
 
 import contextlib
+import difflib
 import errno
 import gzip
 import os
@@ -161,12 +162,22 @@ def written_or(kind: type[RecsysError], path: Path, mode: int = 0o600) -> Iterat
 
 
 @contextlib.contextmanager
-def failing_as(kind: type[RecsysError], what: str) -> Iterator[None]:
-    """An `OSError` within becomes an error of this kind, which says what failed, and why."""
+def failing_as(kind: type[RecsysError], what: str, remedy: str = "") -> Iterator[None]:
+    """An `OSError` within becomes an error of this kind, which says what failed, why, and what to do."""
     try:
         yield
     except OSError as error:
-        raise kind(f"{what}: {error.strerror or error}") from error
+        next_step = f"; {remedy}" if remedy else ""
+        raise kind(f"{what}: {error.strerror or error}{next_step}") from error
+
+
+def look_alike(path: Path) -> str:
+    """The file beside a missing one whose name is nearest, as ``did you mean 'prices.toml'? ``; empty if none is near."""
+    with contextlib.suppress(OSError):
+        near = difflib.get_close_matches(path.name, os.listdir(path.parent), n=1, cutoff=0.7)
+        if near and not path.exists():
+            return f"did you mean {str(path.with_name(near[0]))!r}? "
+    return ""
 
 
 def content_of(path: Path, most: int = MOST_TEXT) -> bytes:

@@ -134,7 +134,7 @@ def test_every_report_says_what_is_not_read(
             r".* 3 hold \(2 vacuously\)",
             r"2 hold vacuously: readers:Chosen does not read ratings \(scale_ratings\(2\),",
             r"calls: .*",
-            r".*138 more to see what is read",
+            r".*138 more, sent or cached, to",
             r"gate: passed; 3 held \(2 vacuously\)",
         ]
     )

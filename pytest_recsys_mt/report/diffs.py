@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -78,17 +79,29 @@ def _added_or_moved(
     new_text = new[new_place][1]
     if old_place is None:
         return _one_line("+", new_text)
-    moved: Line = ("+", f"{new_text} (moved from {old_place + 1} to {new_place + 1})")
     old_text = old[old_place][1]
+    shown = _distinct(new_text, old_text)
+    moved: Line = ("+", f"{shown} (moved from {old_place + 1} to {new_place + 1})")
     if old_text == new_text:
         return (moved,)
-    return (("-", old_text), moved)
+    return (("-", _distinct(old_text, new_text)), moved)
 
 
 def _in_place(old_text: str, new_text: str) -> Hunk:
     if old_text == new_text:
         return _one_line(" ", new_text)
-    return (("-", old_text), ("+", new_text))
+    return (("-", _distinct(old_text, new_text)), ("+", _distinct(new_text, old_text)))
+
+
+def _distinct(text: str, other: str) -> str:
+    """A text as it is; with escapes for what is not ASCII if another text that differs from it looks the same.
+
+    Composed and decomposed letters do: ``é`` may be one character or two.
+    """
+    looks_the_same = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other)
+    if text != other and looks_the_same:
+        return text.encode("ascii", "backslashreplace").decode()
+    return text
 
 
 def _one_line(mark: Mark, text: str) -> Hunk:
@@ -152,6 +165,7 @@ def text_diff(old: Sequence[str], new: Sequence[str]) -> list[Hunk]:
 
 def _line_diff(old: str, new: str) -> list[Hunk]:
     """The diff of one line that changed; of a long one only what lies around its changes."""
+    old, new = _distinct(old, new), _distinct(new, old)
     if "".join(old.split()) == "".join(new.split()):
         old, new = _visible(old, new), _visible(new, old)
     whole: list[Hunk] = [(("-", old), ("+", new))]

@@ -1,11 +1,13 @@
 """The diff of a request and its follow-up."""
 
 import random
+import unicodedata
 from typing import Any
 
 import pytest
 
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
+from pytest_recsys_mt.report import diffs
 from pytest_recsys_mt.report.changes import Change, changes
 
 TITLES = [f"Film {number} ({1960 + number})" for number in range(20)]
@@ -216,3 +218,11 @@ def test_sides_of_records_that_lack_a_part_are_read() -> None:
     bare: dict[str, Any] = {"user": "u1", "history": [], "candidates": None}
     assert changes(bare, bare) == []
     assert [change.part for change in changes(bare, {**bare, "k": 3})] == ["k"]
+
+
+def test_letters_that_look_the_same_are_told_apart() -> None:
+    composed = "Amélie & Zoë"
+    decomposed = unicodedata.normalize("NFD", composed)
+    told_apart = ("-", "Am\\xe9lie & Zo\\xeb"), ("+", "Ame\\u0301lie & Zoe\\u0308")
+    assert diffs.text_diff([composed], [decomposed]) == [told_apart]
+    assert diffs.list_diff([("id", composed)], [("id", decomposed)]) == [told_apart]

@@ -11,7 +11,6 @@ import numpy as np
 from pytest_recsys_mt.answers import Drawn
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
@@ -88,6 +87,8 @@ class Split:
     def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
         of = {user: self.dataset.users.get(user, {}).get(unit) for user in drawn}
         if not any(value is not None for value in of.values()):
+            from pytest_recsys_mt.oracles.similarities.similarity import choices
+
             known = sorted({name for user in drawn for name in self.dataset.users.get(user, {})})
             raise DataError(
                 f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); "

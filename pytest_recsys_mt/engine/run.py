@@ -23,8 +23,6 @@ from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
-from pytest_recsys_mt.engine.drift import asked_again, differed
-from pytest_recsys_mt.engine.faulty import Faulty
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS, Fit
 from pytest_recsys_mt.engine.roster import Roster
@@ -33,16 +31,16 @@ from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.errors import CacheError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
-from pytest_recsys_mt.oracles.judging.examples import titles_of
-from pytest_recsys_mt.oracles.judging.power import least_change
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.requests.design import FOLDS, PROMPT, Design
 from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import sanitize
 
+# The oracles are imported where they are used. The process of `ask_elsewhere` needs none, and their import takes as long
+# as half of what it does.
+
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import RayCalls
-from pytest_recsys_mt.engine.draw import accepted_draw
 
 
 class Run:
@@ -98,12 +96,16 @@ class Run:
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
         answers = Side(runner, runner.context())
+        from pytest_recsys_mt.engine.draw import accepted_draw
+
         with self.executor.beforehand():
             return replace(split, draw=accepted_draw(split, answers, self.settings.design))
 
     @property
     def shows(self) -> tuple[int, float]:
         """How many users can be asked, and the smallest loss of agreement that they show not to occur."""
+        from pytest_recsys_mt.oracles.judging.power import least_change
+
         users = self.settings.design.users
         if self.settings.sampler is None:  # which would be asked first
             with contextlib.suppress(RecsysError):
@@ -260,6 +262,8 @@ class Run:
 
     def drifts(self) -> list[Drift]:
         """The result for each recommender after some of its first requests are sent once more."""
+        from pytest_recsys_mt.engine.drift import asked_again, differed
+
         self.roster.begin()
         runners = self._one_each(each for each in self._runners.values() if each.asked_apart)
         found = [each for each in map(differed, runners) if each is not None]
@@ -270,6 +274,8 @@ class Run:
 
     def lists(self) -> dict[str, dict[str, list[str]]]:
         """By recommender and user, the first titles of the answer to the unchanged request, of the first users."""
+        from pytest_recsys_mt.oracles.judging.examples import titles_of
+
         found: dict[str, dict[str, list[str]]] = {}
         for runner in self._one_each(self._runners.values()):
             for _, outcome in sorted(runner.first_outcomes.items())[:LISTED]:
@@ -332,6 +338,8 @@ def probe(runner: Runner) -> None:
 
     A fault that shows nowhere else is equivalent to none. One that shows there was missed.
     """
+    from pytest_recsys_mt.engine.faulty import Faulty
+
     faulty = runner.subject
     if not isinstance(faulty, Faulty) or faulty.met or not faulty.live:
         return

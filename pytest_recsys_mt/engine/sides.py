@@ -21,7 +21,6 @@ from pytest_recsys_mt.engine.questions import (
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
-from pytest_recsys_mt.oracles.judging.steps import next_step
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
@@ -297,6 +296,8 @@ class Side:
         Empty if the follow-up is not asked together with others, or if fits answer that are made when
         the first call is.
         """
+        from pytest_recsys_mt.oracles.judging.steps import next_step  # see `engine.run`
+
         if self._partner(followup).asked != "together" or self.runner.design.refits:
             return []
         users = self.applicable(followup)

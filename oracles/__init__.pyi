@@ -56,6 +56,7 @@ from pytest_recsys_mt.oracles.scores.short_lists import *
 from pytest_recsys_mt.oracles.scores.slot_shares import *
 from pytest_recsys_mt.oracles.scores.slots import *
 from pytest_recsys_mt.oracles.self_agreement import self_agreement as self_agreement
+from pytest_recsys_mt.oracles.served_as_trained import served_as_trained as served_as_trained
 from pytest_recsys_mt.oracles.similarities.average_overlap import average_overlap as average_overlap
 from pytest_recsys_mt.oracles.similarities.fagin import fagin as fagin
 from pytest_recsys_mt.oracles.similarities.jaccard import jaccard as jaccard
@@ -180,6 +181,7 @@ __all__ = [
     "self_agreement",
     "self_information",
     "serendipity",
+    "served_as_trained",
     "short_list",
     "sign_flip_test",
     "slots_of",

@@ -51,9 +51,18 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, value in given.arguments.items():
             if name in allowed:
                 _check(function.__name__, name, value, allowed[name])
-        return function(*arguments, **named)
+        _prepare_pair(given.arguments)
+        return function(*given.args, **given.kwargs)
 
     return checking
+
+
+def _prepare_pair(arguments: dict[str, Any]) -> None:
+    """Make two sides that different recommenders answer comparable; see `Side.beside`."""
+    source, followup = arguments.get("source"), arguments.get("followup")
+    beside = getattr(source, "beside", None)
+    if beside is not None and followup is not None:
+        arguments["source"], arguments["followup"] = beside(followup)
 
 
 def checked_lists(function: Callable[..., Any]) -> Callable[..., Any]:

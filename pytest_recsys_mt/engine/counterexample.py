@@ -63,9 +63,14 @@ def may_shrink(verdict: Verdict) -> bool:
 
     Where the answer must change, a smaller request says nothing: among fewer candidates any answer changes less.
     """
-    needed = verdict.estimate, verdict.margin, verdict.again
-    told = verdict.status == "violated" and bool(verdict.examples)
-    return told and verdict.allowed != "at least" and None not in needed
+    if verdict.estimate is None or verdict.margin is None or verdict.again is None:
+        return False
+    _, sides = verdict.again
+    recommenders = {side.runner.subject.name for side in sides if isinstance(side, Side)}
+    if len(recommenders) > 1:  # one user of each would have to be asked
+        return False
+    is_shown = verdict.status == "violated" and bool(verdict.examples)
+    return is_shown and verdict.allowed != "at least"
 
 
 def smallest(

@@ -207,7 +207,7 @@ class Runner:
     def pairs_with(self, other: Runner) -> bool:
         """Whether answers of both can be compared user by user.
 
-        Both need one recommender and one design, except for the known past and the fit.
+        Both need one design, except for the known past and the fit. The recommenders may differ.
         """
         designs = {
             replace(
@@ -215,7 +215,7 @@ class Runner:
             )
             for each in (self, other)
         }
-        return self.subject.name == other.subject.name and len(designs) == 1
+        return self._split is other._split and len(designs) == 1
 
     @property
     def dataset(self) -> Dataset:

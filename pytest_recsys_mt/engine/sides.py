@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from pytest_recsys_mt.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
@@ -56,6 +57,9 @@ class Side:
         self._outcomes = {} if own else runner.source_outcomes
         self.context = context
         self._label = label
+        self._against = ""
+        # How often each answer counts: one for each of the partner's, of a recommender that is asked only once.
+        self._copies = 1
         self._ends: dict[Span, tuple[float, float]] = {}
 
     @property
@@ -65,11 +69,35 @@ class Side:
         Without transformations, the difference of the design from the test's own: ``history=5``.
         """
         names = ", ".join(name_of(transformation) for transformation in self.transformations)
-        return names or self._label
+        return f"{names or self._label} {self._against}".strip()
 
     def on(self, runner: Runner, context: Context) -> Side:
         """The same side of another runner."""
         return Side(runner, context, self.transformations, self._block, self._label)
+
+    def beside(self, other: Answers) -> tuple[Answers, Answers]:
+        """This side and another one, ready to be compared, if different recommenders answer.
+
+        No change of an answer is noise only if both recommenders always answer alike. If one does not, the single
+        answer of the other one counts as often as that one is asked: its own noise is none.
+        """
+        if not isinstance(other, Side) or other.runner.subject.name == self.runner.subject.name:
+            return self, other
+        ours, theirs = self.context, other.context
+        context = replace(
+            ours,
+            deterministic=ours.deterministic and theirs.deterministic,
+            in_process=ours.in_process and theirs.in_process,
+            unsure=lambda: ours.unsure() or theirs.unsure(),
+        )
+        most = max(self.replicates, other.replicates)
+        pair = []
+        for side in (self, other):
+            ready = side.on(side.runner, context)
+            ready._copies = most if side.replicates == 1 else 1
+            pair.append(ready)
+        pair[1]._against = f"against {other.model}"
+        return pair[0], pair[1]
 
     @property
     def model(self) -> str:
@@ -140,7 +168,7 @@ class Side:
         """The answers of the first `users` users that this side can serve; of all if None."""
         positions = self._served()[:users]
         self._ask(positions)
-        outcomes = [self._outcomes[position] for position in positions]
+        outcomes = [self._counted(self._outcomes[position]) for position in positions]
         order = self._users(positions)
         answered = _first_unasked(outcomes)
         seen = outcomes[:answered]
@@ -200,13 +228,21 @@ class Side:
         """
         partner = self._partner(followup)
         runner = self.runner
-        if not runner.subject.live:
+        both = (runner, partner.runner)
+        if not all(each.subject.live for each in both):
             return None
-        runner.asked_apart = True
+        for each in both:
+            each.asked_apart = True
         positions = self._served(partner)[:users]
         served = zip(self._users(positions), positions, strict=True)
         positions = [position for user, position in served if user not in without]
-        if runner.planned_again(2 * len(positions) * self.replicates, self.label, partner.label):
+        calls: Counter[Runner] = Counter()
+        for side in (self, partner):
+            calls[side.runner] += len(positions) * side.replicates
+        planned = [
+            each.planned_again(count, self.label, partner.label) for each, count in calls.items()
+        ]
+        if any(planned):
             return None
         draw = generator(runner.settings.seed, "anew", self.label, partner.label)
         first = int(draw.integers(AGAIN, 2**31))
@@ -223,7 +259,7 @@ class Side:
         for side, outcomes in ((self, ours), (partner, theirs)):
             if side.asked == "together":
                 for position in outcomes.keys() & side._outcomes.keys():
-                    runner.answered_twice(side._outcomes[position], outcomes[position])
+                    side.runner.answered_twice(side._outcomes[position], outcomes[position])
         return self._paired(partner, positions, ours, theirs)
 
     def _paired(
@@ -233,7 +269,10 @@ class Side:
         ours: Mapping[int, Outcome],
         theirs: Mapping[int, Outcome],
     ) -> Pairs:
-        both = [(ours[position], theirs[position]) for position in positions]
+        both = [
+            (self._counted(ours[position]), partner._counted(theirs[position]))
+            for position in positions
+        ]
         order = self._users(positions)
         # Answers past a limit are no sample: users count in the order drawn, or not at all.
         answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
@@ -250,12 +289,13 @@ class Side:
                 other.append(two.asked)
             if between := _apart(one.times, two.times):
                 apart = max(apart, between)
-                if not of_one_time(one, two):
+                if not of_one_time(one, two, one_recommender=self._is_of(partner)):
                     mixed.add(user)
             if self._same_question(partner):
                 self.runner.answered_twice(one, two, told=True)
         if self._purpose != CONTROL:  # on which no verdict's status depends
             self.runner.asked_apart |= bool(apart)
+            partner.runner.asked_apart |= bool(apart)
         sides = zip(*both[:answered], strict=True)
         counted, refused = parted(found, cannot=cannot_answer(*sides))
         without_request = Counter({**partner._made[1], **self._made[1]}.values())
@@ -272,14 +312,27 @@ class Side:
             sampled=len(self.runner.cases),
             apart=apart,
             mixed=frozenset(mixed),
-            refits=self.runner.design.refits and not self._same_question(partner),
+            refits=(self.runner.design.refits or partner.runner.design.refits)
+            and not self._same_question(partner),
         )
+
+    def _counted(self, outcome: Outcome) -> Outcome:
+        """An outcome with each answer as often as it counts beside those of another recommender."""
+        if self._copies == 1 or outcome.asked is None:
+            return outcome
+        asked = outcome.asked
+        return replace(outcome, asked=replace(asked, answers=asked.answers * self._copies))
 
     def _users(self, positions: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.runner.cases[position].request.user for position in positions)
 
     def _same_question(self, partner: Side) -> bool:
-        return partner.same_seed and not self.transformations and partner.asked == self.asked
+        is_asked_alike = not self.transformations and partner.asked == self.asked
+        return self._is_of(partner) and partner.same_seed and is_asked_alike
+
+    def _is_of(self, partner: Side) -> bool:
+        """Whether one recommender answers both sides."""
+        return partner.runner.subject.name == self.runner.subject.name
 
     def calls(self, followup: Answers, /, users: int | None = None) -> list[tuple[int, Call]]:
         """The calls of `pair` that are not answered yet, each with the position of its case.
@@ -308,8 +361,8 @@ class Side:
     def _partner(self, followup: Answers) -> Side:
         if not isinstance(followup, Side) or not followup.runner.pairs_with(self.runner):
             raise OracleError(
-                f"an oracle compares answers of one recommender to one design (the length of "
-                f"histories alone may differ), got {self!r} and {followup!r}"
+                f"an oracle compares answers to one design (the length of histories alone may differ), got "
+                f"{self!r} and {followup!r}"
             )
         return followup
 
@@ -356,10 +409,14 @@ def _unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
     return reasons
 
 
-def of_one_time(one: Outcome, other: Outcome) -> bool:
-    """Whether both sides of a user count as answered at one time: together, or within `LATELY` by one known version."""
+def of_one_time(one: Outcome, other: Outcome, *, one_recommender: bool = True) -> bool:
+    """Whether both sides of a user count as answered at one time: together, or within `LATELY` by known versions.
+
+    Of one recommender, that is one version; of two, each has its own.
+    """
     between = _apart(one.times, other.times)
     if not between:
         return True
     versions = one.fingerprints | other.fingerprints
-    return between <= LATELY and len(versions) == 1 and None not in versions
+    are_known = None not in versions and len(one.fingerprints) == len(other.fingerprints) == 1
+    return between <= LATELY and are_known and (len(versions) == 1 or not one_recommender)

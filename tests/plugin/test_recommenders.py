@@ -85,7 +85,7 @@ def test_answers_of_two_designs_are_not_compared(project: pytest.Pytester) -> No
     )
     result = project.runpytest_inprocess("--recsys-model=toys:Faithful")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E*OracleError: *one recommender to one design*"])
+    result.stdout.fnmatch_lines(["E*OracleError: *answers to one design*"])
 
 
 def test_a_design_mark_changes_the_requests_of_a_test(run: Run, project: pytest.Pytester) -> None:

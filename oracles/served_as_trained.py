@@ -1,0 +1,42 @@
+"""What is served must be what was trained: two recommenders that should be one give the same lists."""
+
+from pytest_recsys_mt.answers import Answers
+from pytest_recsys_mt.oracles.arguments import two_sides
+from pytest_recsys_mt.oracles.judging.slices import Slices
+from pytest_recsys_mt.oracles.unmoved import unmoved
+from pytest_recsys_mt.verdict import Verdict
+
+
+def served_as_trained(
+    source: Answers,
+    followup: Answers,
+    similarity: str = "rbo",
+    margin: float = 0.02,
+    *,
+    slices: Slices | None = None,
+) -> Verdict:
+    """Two recommenders that should be one must give the same lists, beyond the noise of both.
+
+    They are a model and its service, an index and its rebuilt one, a release and its candidate, or one recommender on
+    two days. The same users are asked, with the same candidates and the same `k`:
+
+    * If both declare themselves deterministic, the number is the share of users whose list differs at all.
+    * If one or both do not, it is the mean loss of agreement beyond the noise of both: ``(B + B') / 2 - M``, where B and
+      B' are the agreements of two answers of one recommender to one request, and M that of the answers of both. A
+      recommender that adds noise to the lists of a deterministic one loses what its noise costs, too.
+
+    Example:
+        assert served_as_trained(recsys.run(), recsys_against.run(), margin=0.02)
+
+    Args:
+        source: Answers of one recommender, such as ``recsys.run()``.
+        followup: Answers of the other one to the same requests, such as ``recsys_against.run()``.
+        similarity: As in `same_ranking`.
+        margin: The share of users whose list may differ, and of noisy recommenders the mean loss of agreement, in (0, 1).
+        slices: As in `same_ranking`.
+
+    Returns:
+        ``holds`` if the number is shown to be below the margin, ``violated`` if it is shown to be above.
+    """
+    two_sides("served_as_trained", source, followup)
+    return unmoved(source, followup, similarity, margin, changed=margin, slices=slices)

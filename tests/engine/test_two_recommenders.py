@@ -1,0 +1,154 @@
+"""Two recommenders side by side: what differs beyond the noise of both is found, and noise is not taken for it."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks.promises import settings_of
+from pytest_recsys_mt.engine.run import Run
+from pytest_recsys_mt.engine.sides import Side
+from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.oracles import served_as_trained, unmoved
+from pytest_recsys_mt.relations import shuffle_candidates
+from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.verdict import Verdict
+
+DESIGN = Design(users=200)
+
+
+class Ranker:
+    """Ranks by a fixed score of user and item; optionally with noise, and with an index that lacks some items.
+
+    Args:
+        noise: Standard deviation of what is added to each score; scores lie between 0 and 1.
+        stale: The share of items that the index lacks: they come last.
+        fails: The share of users whose requests fail.
+    """
+
+    def __init__(
+        self, noise: float = 0.0, stale: float = 0.0, fails: float = 0.0, seed: int = 0
+    ) -> None:
+        self.deterministic = not noise
+        self._noise = noise
+        self._stale = stale
+        self._fails = fails
+        self._random = random.Random(seed)
+        self.asked = 0
+
+    def recommend(self, requests: Sequence[Request]) -> list[Recommendation]:
+        self.asked += len(requests)
+        return [self._answer(request) for request in requests]
+
+    def _answer(self, request: Request) -> Recommendation:
+        if unit(request.user, "fails") < self._fails:
+            raise ValueError("no such user")
+        assert request.candidates is not None
+        scores = {item.id: self._score(request.user, item.id) for item in request.candidates}
+        ranked = sorted(scores, key=scores.__getitem__, reverse=True)
+        return Recommendation(tuple(ranked[: request.k]))
+
+    def _score(self, user: str, item: str) -> float:
+        if unit(item, "index") < self._stale:
+            return -1.0 + unit(user, item) / 10
+        return unit(user, item) + self._random.gauss(0, self._noise)
+
+
+def unit(*texts: str) -> float:
+    digest = hashlib.sha256("|".join(texts).encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    opened = Run(settings_of(DESIGN, 0, tmp_path), name="two")
+    yield opened
+    opened.close()
+
+
+def side(run: Run, recommender: object, name: str, design: Design = DESIGN) -> Side:
+    runner = run.runner(recommender, name, design, "a fixture")
+    return Side(runner, runner.context())
+
+
+def parity(run: Run, ours: Ranker, theirs: Ranker) -> Verdict:
+    verdict: Verdict = served_as_trained(
+        side(run, ours, "ours"), side(run, theirs, "theirs"), margin=0.05
+    )
+    return verdict
+
+
+NOISE = 0.05
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "oracle", "status"),
+    [
+        (Ranker(), Ranker(), "unmoved:any:rbo", "holds"),
+        (Ranker(), Ranker(stale=0.3), "unmoved:any:rbo", "violated"),
+        (Ranker(noise=NOISE), Ranker(noise=NOISE, seed=1), "unmoved:rbo", "holds"),
+        (Ranker(noise=NOISE), Ranker(noise=2 * NOISE, seed=1), "unmoved:rbo", "holds"),
+        (Ranker(noise=NOISE), Ranker(noise=NOISE, stale=0.3), "unmoved:rbo", "violated"),
+        (Ranker(), Ranker(noise=NOISE / 5), "unmoved:rbo", "holds"),
+        (Ranker(noise=NOISE / 5), Ranker(), "unmoved:rbo", "holds"),
+        (Ranker(), Ranker(noise=NOISE, stale=0.3), "unmoved:rbo", "violated"),
+        (Ranker(noise=NOISE, stale=0.3), Ranker(), "unmoved:rbo", "violated"),
+        (Ranker(), Ranker(fails=0.3), "unmoved:any:rbo", "error"),
+        (Ranker(fails=0.3), Ranker(noise=NOISE), "unmoved:rbo", "error"),
+    ],
+)
+def test_a_difference_beyond_the_noise_of_both_is_found(
+    run: Run, ours: Ranker, theirs: Ranker, oracle: str, status: str
+) -> None:
+    verdict = parity(run, ours, theirs)
+    assert (verdict.oracle, verdict.status) == (oracle, status)
+    assert verdict.relation == "against theirs"
+
+
+def test_the_deterministic_one_of_two_is_asked_once_a_user(run: Run) -> None:
+    exact, noisy = Ranker(), Ranker(noise=NOISE / 5)
+    verdict = parity(run, exact, noisy)
+    assert noisy.asked == 2 * exact.asked
+    assert exact.asked == verdict.users
+    assert verdict.floor is not None
+    assert verdict.floor < 1, "the mean of no noise and of the noise of the other one"
+
+
+def test_one_recommender_against_itself_is_no_pair_of_two(run: Run) -> None:
+    ours = Ranker()
+    source = side(run, ours, "ours")
+    assert source.beside(side(run, ours, "ours"))[0] is source
+
+
+def test_a_relation_may_be_asked_of_both(run: Run) -> None:
+    ours, theirs = (
+        Side(runner, runner.context(), (shuffle_candidates,), 1)
+        for runner in (
+            run.runner(Ranker(), "ours", DESIGN, "a"),
+            run.runner(Ranker(), "theirs", DESIGN, "b"),
+        )
+    )
+    verdict = unmoved(ours, theirs)
+    assert (verdict.status, verdict.relation) == ("holds", "shuffle_candidates against theirs")
+
+
+def test_both_need_one_design(run: Run) -> None:
+    with pytest.raises(OracleError, match="answers to one design"):
+        unmoved(side(run, Ranker(), "ours"), side(run, Ranker(), "theirs", Design(users=200, k=5)))
+
+
+@pytest.mark.slow  # 100 pairs in a minute: the error rate, which one case above cannot show
+def test_sound_pairs_are_seldom_called_violated(tmp_path: Path) -> None:
+    violated = 0
+    for seed in range(100):
+        opened = Run(settings_of(DESIGN, seed, tmp_path / str(seed)), name="two")
+        noise = NOISE * (1 + seed % 3)
+        verdict = parity(opened, Ranker(noise, seed=seed), Ranker(noise, seed=1000 + seed))
+        violated += verdict.status == "violated"
+        opened.close()
+    assert violated <= 5

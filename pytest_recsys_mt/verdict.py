@@ -27,6 +27,9 @@ NEEDED = "users_needed"
 SHARED = "shared"
 """Where the details of a violated verdict say what the changed answers share; see `oracles.judging.shared`."""
 
+AGAINST = "against"
+"""Where the details of a verdict on two recommenders name the one that answered the follow-up."""
+
 DECLARES = "declares"
 """Where the details of a violated verdict say what a recommender declares that is meant to break this promise."""
 

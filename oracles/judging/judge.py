@@ -19,7 +19,7 @@ from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
-from pytest_recsys_mt.verdict import DECLARES, PART, Verdict
+from pytest_recsys_mt.verdict import AGAINST, DECLARES, PART, Verdict
 
 ROUNDING = 1e-9
 """The similarity of equal lists may differ from 1 by this much."""
@@ -62,7 +62,11 @@ def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
 
 
 def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -> Verdict:
-    """Report a verdict, with how to judge other sides in the same way."""
+    """Report a verdict, with how to judge other sides in the same way, and the other recommender if there are two."""
+    models = {getattr(side, "model", ""): None for side in sides}
+    if len(models) > 1:
+        *_, other = models
+        verdict = dataclasses.replace(verdict, details={**verdict.details, AGAINST: other})
     return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
 
 

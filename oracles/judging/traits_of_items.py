@@ -110,7 +110,11 @@ def _of_shared_titles(titles: Sequence[str], context: Context) -> Iterator[Trait
 def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
     years = [item.year for item in items]
     yield Trait("have no year", mask_of(year is None for year in years))
-    yield from split_traits(years, "are of {} {}", DATED, thresholds=())
+    known = [year for year in years if year is not None]
+    if known:
+        # Catalogues are cut at the beginning of a decade, or where some share of them was known.
+        decades = range(min(known) // 10 * 10 - 1, max(known), 10)
+        yield from split_traits(years, "are of {} {}", DATED, thresholds=decades, tenths=True)
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.cli import commands
+from pytest_recsys_mt.cli.parity.command import add as add_parity
 from pytest_recsys_mt.lrworld.command import add as add_questions
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -15,7 +16,7 @@ Command = Callable[[argparse.Namespace], int | None]
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 SECTIONS = {
-    "a project:": ("init", "prompts", "mutate"),
+    "a project:": ("init", "prompts", "mutate", "parity"),
     "kept runs and their records:": ("runs", "compare", "view", "report", "monitor", "comment"),
     "answers on this machine:": ("cache", "batch"),
     "benchmarks and papers:": ("leaderboard", "paper", "questions", "answers"),
@@ -133,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     _projects(groups)
     add_questions(groups)
     add_mutate(groups)
+    add_parity(groups)
     _group_in_help(groups)
     return parser
 

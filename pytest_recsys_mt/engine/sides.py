@@ -80,8 +80,18 @@ class Side:
 
         No change of an answer is noise only if both recommenders always answer alike. If one does not, the single
         answer of the other one counts as often as that one is asked: its own noise is none.
+
+        Raises:
+            OracleError: If one recommender gave the same answers to both.
         """
-        if not isinstance(other, Side) or other.runner.subject.name == self.runner.subject.name:
+        if not isinstance(other, Side):
+            return self, other
+        if self._is_of(other):
+            if other is not self and other._outcomes is self._outcomes:
+                raise OracleError(
+                    f"both sides are the same answers, those of {self.model} to the unchanged requests; compare those "
+                    f"of two recommenders, or name what is changed: recsys.run(a_transformation)"
+                )
             return self, other
         ours, theirs = self.context, other.context
         context = replace(

@@ -11,7 +11,7 @@ from pytest_recsys_mt.report.diffs import DIFFERING, Line
 from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import DECLARES, SHARED
+from pytest_recsys_mt.verdict import AGAINST, DECLARES, SHARED
 
 NOTHING = "(nothing)"
 
@@ -71,7 +71,10 @@ def evidence(row: Row, where: str = "") -> list[str]:
         lines += ["", *wrap(excuse, WIDTH - 1)]
     shared = wrap(one_line(shared_of(row)), WIDTH - 1)
     if shared:
-        return ["", *shared, *lines]
+        lines = ["", *shared, *lines]
+    against = (row.get("details") or {}).get(AGAINST)
+    if isinstance(against, str):
+        lines = ["", *wrap(one_line(f"source: {row['model']}; follow-up: {against}"), 79), *lines]
     return lines
 
 

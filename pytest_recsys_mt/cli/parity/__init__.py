@@ -1,0 +1,1 @@
+"""The command `recsys-mt parity`, and the tests that it runs."""

@@ -1,0 +1,21 @@
+"""The tests that `recsys-mt parity` runs: is what is served what was trained?"""
+
+from typing import Any
+
+import pytest
+
+from pytest_recsys_mt.oracles import never_differs, served_as_trained
+
+PERCENT = (1, 2, 5, 10)
+"""The margins, in percent, one of which the command selects by the id of its test."""
+
+
+@pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
+def test_served_as_trained(recsys: Any, recsys_against: Any, percent: int) -> None:
+    """Few lists of two deterministic recommenders differ, and those of noisy ones no more than their noise."""
+    assert served_as_trained(recsys.run(), recsys_against.run(), margin=percent / 100)
+
+
+def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:
+    """No list of two deterministic recommenders differs."""
+    assert never_differs(recsys.run(), recsys_against.run())

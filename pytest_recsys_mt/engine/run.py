@@ -326,7 +326,7 @@ class Run:
         self.roster.close()
 
 
-LISTED, TITLES = 1000, 5
+LISTED, TITLES = 1000, 10
 """Users whose answers the record holds, and titles of each."""
 
 USERS = 20

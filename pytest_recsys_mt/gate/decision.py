@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
+from pytest_recsys_mt.gate.changed_lists import changed_lists
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
@@ -227,6 +228,7 @@ class Gate:
                     "counts": dict(Counter(each["change"] for each in compared)),
                     "bounds": bounds_of(compared, self.alpha, len(pairs)),
                     "results": compared,
+                    "lists": changed_lists(old, document, against, model) if where else None,
                 }
             )
         return found

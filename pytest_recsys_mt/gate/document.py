@@ -153,12 +153,32 @@ class Changed(TypedDict):
     early: NotRequired[bool]
 
 
+class ChangedLists(TypedDict):
+    """How many lists of the unchanged requests differ between two records; see `gate.changed_lists`.
+
+    Attributes:
+        users: The users of whom both records have a list.
+        changed: Those whose lists differ.
+        overlap: The mean share of titles that the lists of a user have in common.
+        places: How many places of each list a record holds, at most.
+        varies: Whether two answers of the recommender to one request differed.
+    """
+
+    users: int
+    changed: int
+    overlap: float
+    places: int
+    varies: bool
+
+
 class Comparison(TypedDict):
     """One model against another one or, if `baseline` is the path of a record, an earlier one.
 
     Attributes:
         refused: Why they cannot be compared; else empty.
         bounds: See `comparison.bounds_of`.
+        lists: Which lists differ from those of an earlier record; None if nothing is known of them, or without one. Records
+            of older versions lack it.
     """
 
     model: str
@@ -168,6 +188,7 @@ class Comparison(TypedDict):
     counts: dict[str, int]
     bounds: str
     results: list[Changed]
+    lists: NotRequired[ChangedLists | None]
 
 
 class Decision(TypedDict):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.document import Comparison, Row
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.short_names import named, shorten
@@ -49,6 +50,9 @@ def tell_comparison(reporter: Any, comparison: Comparison, rows: Sequence[Row]) 
         ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts.get(change))
         or "nothing to compare"
     )
+    lists = in_words(comparison.get("lists"))
+    if lists:
+        say(reporter, lists)
     # Why tests do not apply stands elsewhere.
     reasons = Counter(
         APPLIES_NOT.sub(r"not applicable \1", each["reason"])

@@ -4,6 +4,7 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
+from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.document import Comparison, Document, Row
 from pytest_recsys_mt.gate.states import grouped, measured, state_of
 from pytest_recsys_mt.report.compared import COLUMNS, ONE_RUN, changed
@@ -146,6 +147,9 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     lines += [f"* refused: {in_markdown(reason)}" for reason in comparison["refused"]]
     counts = sorted(comparison["counts"].items())
     lines += [", ".join(f"{count} {change}" for change, count in counts), ""]
+    lists = in_words(comparison.get("lists"))
+    if lists:
+        lines += [in_markdown(lists), ""]
     changes = []
     for cells in changed(comparison, rows):
         changes.append([in_markdown(cell) for cell in cells])

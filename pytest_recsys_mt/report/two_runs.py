@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
+from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Comparison, Document
 from pytest_recsys_mt.gate.nodeids import address, addresses
@@ -198,7 +199,8 @@ def _promises(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[st
     notes += broken
     counts = comparison["counts"]
     counted = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
-    notes += [text for text in (counted, comparison["bounds"]) if text]
+    lists = in_words(comparison.get("lists"))
+    notes += [text for text in (counted, lists, comparison["bounds"]) if text]
     reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
     notes += [f"not compared ({count}): {reason}" for reason, count in reasons.items()]
     run = comparison["baseline"] or "the same run"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.document import Changed, Document, Row
 from pytest_recsys_mt.report.html import words
 from pytest_recsys_mt.report.html.cards import SHOWN, Card
@@ -37,6 +38,7 @@ def comparisons_of(document: Document, cards: Sequence[Card]) -> list[dict[str, 
                 "counts": ", ".join(counted),
                 "changes": [(each, card_of.get(key_of(each))) for each in changed[:SHOWN]],
                 "bounds": comparison.get("bounds") or "",
+                "lists": in_words(comparison.get("lists")),
             }
         )
     return shown

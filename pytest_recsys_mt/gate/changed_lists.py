@@ -1,0 +1,65 @@
+"""Which lists differ between two records: the promises of a recommender may hold, and all of its answers be others."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from pytest_recsys_mt.gate.document import ChangedLists, Facts, Row
+
+
+def changed_lists(old: Facts, new: Facts, against: str, model: str) -> ChangedLists | None:
+    """How many lists of the unchanged requests differ between two records.
+
+    Args:
+        old: The earlier record.
+        new: The later one.
+        against: The model of the earlier record.
+        model: That of the later one.
+
+    Returns:
+        None if the records have no list of a user in common, as older ones do not.
+    """
+    before = old.get("lists", {}).get(against, {})
+    after = new.get("lists", {}).get(model, {})
+    users = before.keys() & after.keys()
+    if not users:
+        return None
+    # Records of other versions may hold fewer places of each list.
+    places = min(max(len(lists[user]) for user in users) for lists in (before, after))
+    pairs = [(before[user][:places], after[user][:places]) for user in users]
+    return {
+        "users": len(users),
+        "changed": sum(old_list != new_list for old_list, new_list in pairs),
+        "overlap": fmean(_overlap(*pair) for pair in pairs),
+        "places": places,
+        "varies": _varies(old["results"], against) or _varies(new["results"], model),
+    }
+
+
+def in_words(lists: ChangedLists | None) -> str:
+    """The lists that differ, in a sentence; empty if nothing is known of them."""
+    if lists is None:
+        return ""
+    first = f"the first {lists['places']} places of the unchanged requests' lists"
+    if not lists["changed"]:
+        return f"lists: {first} are as they were for all {lists['users']} users"
+    text = (
+        f"lists: {first} differ for {lists['changed']} of {lists['users']} users; they share {lists['overlap']:.0%} of "
+        f"their titles"
+    )
+    if lists["varies"]:
+        text += "; the recommender varies, so lists change without a cause too"
+    return text
+
+
+def _overlap(before: Sequence[str], after: Sequence[str]) -> float:
+    """The share of titles that two lists have in common; 1 for two empty ones."""
+    longest = max(len(before), len(after))
+    if not longest:
+        return 1.0
+    return len({*before} & {*after}) / longest
+
+
+def _varies(rows: Sequence[Row], model: str) -> bool:
+    """Whether two answers of a model to one request differed anywhere."""
+    floors = [row["floor"] for row in rows if row["model"] == model]
+    return any(floor is not None and floor < 1 for floor in floors)

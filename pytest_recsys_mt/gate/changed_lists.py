@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from pytest_recsys_mt.gate.document import ChangedLists, Facts, Row
+from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 
 def changed_lists(old: Facts, new: Facts, against: str, model: str) -> ChangedLists | None:
@@ -49,6 +50,32 @@ def in_words(lists: ChangedLists | None) -> str:
     if lists["varies"]:
         text += "; the recommender varies, so lists change without a cause too"
     return text
+
+
+UNCLEAR = "it is not shown"
+"""How `too_many` begins where users are too few for a claim."""
+
+
+def too_many(lists: ChangedLists | None, most: float, alpha: float) -> str:
+    """Why it is not shown that few enough lists differ; empty if it is.
+
+    Args:
+        lists: What is known of the lists.
+        most: The largest share of users whose list may differ.
+        alpha: The error rate of each claim about the share of all users, of whom those asked are a sample
+            (Clopper and Pearson).
+    """
+    if lists is None:
+        return "the records have no lists of the same users; accept a run of this version as the baseline"
+    if lists["varies"]:
+        return "its lists vary by themselves, so one list of each user shows no change; use served_as_trained"
+    share = Rate(lists["changed"], lists["users"])
+    counted = f"{lists['changed']} of {lists['users']} differ, and {most:g} of all may"
+    if share.lower(alpha) > most:
+        return counted
+    if share.upper(alpha) > most:
+        return f"{UNCLEAR} that few differ: {counted}; raise --recsys-users"
+    return ""
 
 
 def _overlap(before: Sequence[str], after: Sequence[str]) -> float:

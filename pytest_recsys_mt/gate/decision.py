@@ -8,7 +8,7 @@ from typing import Literal, cast
 
 from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
-from pytest_recsys_mt.gate.changed_lists import changed_lists
+from pytest_recsys_mt.gate.changed_lists import UNCLEAR, changed_lists, too_many
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
@@ -19,7 +19,7 @@ from pytest_recsys_mt.wording import unread
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
-    "vacuous", "refused", "regressed", "suspicious", "unclear", "early", "drift", "partial",
+    "vacuous", "refused", "regressed", "suspicious", "unclear", "lists", "early", "drift", "partial",
 ]  # fmt: skip
 
 KINDS: Mapping[Kind, str] = {
@@ -36,6 +36,7 @@ KINDS: Mapping[Kind, str] = {
     "regressed": "{count} regressed ({names})",
     "suspicious": "{count} suspiciously better ({names})",
     "unclear": "{count} not shown to be as good as before ({names})",
+    "lists": "other lists than the baseline ({names})",
     "early": "{names}",
     "drift": "{names}",
     "partial": "the run is partial: {names}",
@@ -102,6 +103,7 @@ class Gate:
             *self._own_failures(gating, set(violated), several),
             *self._vacuous(gating, several),
             *(self._failures_of(comparisons, rows) if self.asked else ()),
+            *self._other_lists(comparisons),
             *(Reason(kind, text) for kind, texts in found.items() for text in texts),
         ]
         told = [_failure(reasons) if reasons else self._success(rows)]
@@ -181,6 +183,21 @@ class Gate:
                 f"{_name(row, several)}: it {unread(row['vacuous'], row['details'].get('unread'))}"
             )
             yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
+
+    def _other_lists(self, comparisons: Sequence[Comparison]) -> Iterable[Reason]:
+        """Models of which more lists may differ from those of the baseline than the policy allows."""
+        most = self.policy.changed_lists
+        if most is None or self.baseline is None:
+            return
+        # Both sides of a claim count, for each model.
+        alpha = self.alpha / max(1, len(comparisons))
+        for comparison in comparisons:
+            if comparison["refused"]:
+                continue  # which fails the gate already
+            found = too_many(comparison.get("lists"), most, alpha)
+            if found and (self.inconclusive == "fail" or not found.startswith(UNCLEAR)):
+                text = f"{comparison['model']}: {found}"
+                yield Reason("lists", f"changed_lists: {text}", text)
 
     def _success(self, rows: Sequence[Row]) -> str:
         counts = Counter(

@@ -84,6 +84,7 @@ class Policy:
             takes that of the run.
         margin: How much worse than the baseline a mean may be.
         suspicious: How much better a metric may be before it is suspicious.
+        changed_lists: The largest share of users whose list may differ from that of the baseline; None reports it only.
         vacuous: Whether a promise may be kept only because the recommender does not read what it is about.
         inconclusive: Whether an unclear result fails or is passed over; None leaves it to the run.
         rules: The first rule that matches a row applies to it.
@@ -92,6 +93,7 @@ class Policy:
     alpha: float | None = None
     margin: float = MARGIN
     suspicious: float = SUSPICIOUS
+    changed_lists: float | None = None
     vacuous: Vacuous = "allow"
     inconclusive: Literal["fail", "skip"] | None = None
     rules: tuple[Rule, ...] = ()
@@ -154,6 +156,7 @@ _ALLOWED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "alpha": (lambda value: _is_number(value) and 0 < value < 0.5, "a number between 0 and 0.5"),
     "margin": _NOT_NEGATIVE,
     "suspicious": _NOT_NEGATIVE,
+    "changed_lists": (lambda value: _is_number(value) and 0 < value < 1, "a share between 0 and 1"),
     "vacuous": (lambda value: value in get_args(Vacuous), "'allow' or 'refuse'"),
     "inconclusive": (lambda value: value in ("fail", "skip"), "'fail' or 'skip'"),
 }
@@ -169,7 +172,15 @@ class _Reader:
         gate = data.get("gate", {})
         if not isinstance(gate, dict):
             raise self._wrong("gate", gate, "a table: [gate]")
-        keys = ("alpha", "margin", "suspicious", "vacuous", "inconclusive", "rules")
+        keys = (
+            "alpha",
+            "margin",
+            "suspicious",
+            "changed_lists",
+            "vacuous",
+            "inconclusive",
+            "rules",
+        )
         values = self._values(gate, keys, "[gate]")
         values["rules"] = tuple(map(self._rule, self._tables(gate, "rules", "[[gate.rules]]")))
         known = tuple(map(self._known, self._tables(data, "known", "[[known]]")))

@@ -140,7 +140,9 @@ class Store:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         ignore = self.folder.parent / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+            # Whole or not at all: nobody would complete an empty one, and git would take users' profiles.
+            with written_whole(ignore, 0o644) as stream:
+                stream.write("*\n")
         head = {
             "schema": SCHEMA,
             "started": document["time"]["started"],

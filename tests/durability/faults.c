@@ -23,6 +23,7 @@ struct plan {
   int half;    /* a write stores half of its bytes, and what follows fails */
   int lasting; /* what follows fails too, if it needs room on the disk */
   int memory;  /* calls of faults_count are counted, and no others */
+  char only[16]; /* the name of the calls that are counted; empty for all */
   char folder[PATH_MAX];
   char told[PATH_MAX + 256]; /* the call that failed */
 };
@@ -84,9 +85,10 @@ static int holds(int file) {
 /* Count a call, and say whether it fails: 1 with errno, 2 if it stores half. */
 static int fails(const char *call, const char *path, int file, int needs_room) {
   if (plan->memory && file != -2) return 0;
-  long number = __sync_add_and_fetch(&plan->calls, 1);
+  int counts = !*plan->only || !strcmp(plan->only, call);
+  long number = counts ? __sync_add_and_fetch(&plan->calls, 1) : plan->calls;
   if (!plan->at || number < plan->at) return 0;
-  if (number > plan->at) {
+  if (number > plan->at || !counts) {
     if (!plan->lasting || (!needs_room && plan->error == ENOSPC)) return 0;
     errno = plan->error;
     return 1;
@@ -201,6 +203,24 @@ int rename(const char *from, const char *to) {
   REAL(int, "rename", const char *, const char *);
   if (names(AT_FDCWD, to) && fails("rename", to, -1, 0)) return -1;
   return real(from, to);
+}
+
+int chmod(const char *path, mode_t mode) {
+  REAL(int, "chmod", const char *, mode_t);
+  if (names(AT_FDCWD, path) && fails("chmod", path, -1, 0)) return -1;
+  return real(path, mode);
+}
+
+int fchmod(int file, mode_t mode) {
+  REAL(int, "fchmod", int, mode_t);
+  if (holds(file) && fails("chmod", NULL, file, 0)) return -1;
+  return real(file, mode);
+}
+
+int rmdir(const char *path) {
+  REAL(int, "rmdir", const char *);
+  if (names(AT_FDCWD, path) && fails("rmdir", path, -1, 0)) return -1;
+  return real(path);
 }
 
 int unlink(const char *path) {

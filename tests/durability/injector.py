@@ -5,9 +5,12 @@ module makes the n-th crossing into our own code that writes a `MemoryError`. As
 again, each time in a fork of a process that has imported all that takes seconds.
 """
 
+import contextlib
 import ctypes
 import errno
+import faulthandler
 import functools
+import gc
 import importlib
 import json
 import os
@@ -22,11 +25,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.durability.forked import NEEDED
+from tests.durability.forked_workers import HANGS, fork_workers
+
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY, PLAN, MEMORY = "LD_PRELOAD", "FAULTS_PLAN", "FAULTS_MEMORY"
 """Variables of the environment: the compiled `faults.c`, the file of a plan, and whether our own code is counted."""
 
-_LAYOUT = struct.Struct("=qqiiii4096s4352s")
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+"""A process that is forked has no other threads: a lock that one holds at that moment is never released in the fork."""
+
+_LAYOUT = struct.Struct("=qqiiii16s4096s4352s")
 
 BOUNDARIES = (
     "calls.cache:AnswerCache.put", "calls.cache:AnswerCache.answers", "calls.cache:AnswerCache._open",
@@ -46,11 +55,14 @@ class Kind:
     half: bool = False
     lasting: bool = False
     memory: bool = False
+    only: str = ""
+    """The calls that are counted; all, if it is empty."""
 
 
 KINDS = (
     Kind("full", errno.ENOSPC, lasting=True),
-    Kind("short", errno.ENOSPC, half=True, lasting=True),
+    Kind("short", errno.ENOSPC, half=True, lasting=True, only="write"),
+    Kind("short once", errno.ENOSPC, half=True, only="write"),
     Kind("no room once", errno.ENOSPC),
     Kind("broken once", errno.EIO),
     Kind("broken", errno.EIO, lasting=True),
@@ -81,7 +93,8 @@ class Plan:
     def begin(self, folder: Path, number: int = 0, kind: Kind = KINDS[0]) -> None:
         """Count from now on what is written below `folder`, and let the call of this number fail."""
         packed = _LAYOUT.pack(
-            0, number, kind.error, kind.half, kind.lasting, kind.memory, os.path.realpath(folder).encode(), b""
+            0, number, kind.error, kind.half, kind.lasting, kind.memory, kind.only.encode(),
+            os.path.realpath(folder).encode(), b"",
         )  # fmt: skip
         self.path.write_bytes(packed)
 
@@ -107,7 +120,7 @@ class Runs:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.durability.injector"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
-            env=environment | {LIBRARY: str(library), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            env=environment | {LIBRARY: str(library), "PYTHONPATH": str(ROOT), **ONE_THREAD},
         )  # fmt: skip
         self._plan = plan
 
@@ -151,25 +164,40 @@ def runs(folder: Path) -> Iterator[tuple[Runs, Plan]]:
 
 def _serve() -> None:
     library = os.environ[LIBRARY]
-    for name in (
-        "tests.conftest", "xdist", "xdist.workermanage", "pytest_recsys_mt.llm.api.channel", "jinja2",
-        "pytest_recsys_mt.report.ending",
-    ):  # fmt: skip
+    for name in ("tests.conftest", "jinja2", *NEEDED):
         importlib.import_module(name)
     importlib.import_module("pytest_recsys_mt.datasets.loading").load_mini()
+    page = importlib.import_module("pytest_recsys_mt.report.html.page")
+    for template in page.TEMPLATES.glob("*.j2"):
+        page._environment().get_template(template.name)  # half of what drawing a page takes
     for line in sys.stdin:
         folder, arguments, environment, output = json.loads(line)
+        gc.freeze()  # pytest collects garbage several times in a run
+        imported, imports = os.pipe()
         child = os.fork()
         if not child:
-            _run(folder, arguments, environment | {LIBRARY: library}, output)
+            os.close(imported)
+            _run(folder, arguments, environment | {LIBRARY: library}, output, imports)
+        os.close(imports)
+        with os.fdopen(imported) as names:
+            _import_all(names.read().split())
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
 
-def _run(folder: str, arguments: list[str], environment: dict[str, str], output: str) -> NoReturn:
+def _import_all(names: list[str]) -> None:
+    """Import what a run had to import, so that the next need not."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+def _run(
+    folder: str, arguments: list[str], environment: dict[str, str], output: str, imports: int
+) -> NoReturn:
     import pytest
 
-    code = 1
+    code, before = 1, set(sys.modules)
     try:
         os.chdir(folder)
         os.environ.clear()
@@ -178,11 +206,18 @@ def _run(folder: str, arguments: list[str], environment: dict[str, str], output:
         for stream in (1, 2):
             os.dup2(file, stream)
         ctypes.CDLL(environment[LIBRARY]).faults_plan(environment[PLAN].encode())
+        if "-n" in arguments:
+            fork_workers(imports)
+        faulthandler.dump_traceback_later(
+            HANGS, exit=True
+        )  # not before a fork, which would wait for its thread
         sys.argv[1:] = arguments
         code = int(pytest.main(arguments))
     except BaseException:  # noqa: BLE001 - as Python itself ends such a process
         traceback.print_exc()
     finally:
+        new = [name for name in sys.modules if name not in before and not name.startswith("test_")]
+        os.write(imports, " ".join(new).encode())
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

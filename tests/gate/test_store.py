@@ -96,6 +96,23 @@ def test_a_release_is_compared_with_the_accepted_run(
     assert f"run 4 in {kept!r} is the baseline" in said
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are of POSIX")
+def test_a_full_disk_leaves_no_empty_list_of_what_git_ignores(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            kept(tmp_path, document)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    kept(tmp_path, document)
+    assert (tmp_path / ".recsys" / ".gitignore").read_text() == "*\n"
+
+
 @pytest.mark.slow  # test_a_known_violation_passes_until_its_last_day keeps one run of two workers
 def test_workers_keep_one_run(run: Run, pytester: pytest.Pytester) -> None:
     run("itemknn", "-n2")

@@ -63,6 +63,7 @@ class FaultServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a body waits 40 ms for the answer to its head
 
             def do_POST(self) -> None:
                 length = int(self.headers["content-length"])

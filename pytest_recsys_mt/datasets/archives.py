@@ -59,7 +59,10 @@ def extract(archive: Path, target: Path, limits: Limits = LIMITS) -> None:
 
 
 def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits) -> None:
-    total, seen, most = 0, set[str](), limits.most(archive.stat().st_size)
+    """Refuse the first member that is unsafe, or that makes the whole too large."""
+    total = 0
+    seen: set[str] = set()
+    most = limits.most(archive.stat().st_size)
     for number, info in enumerate(members, 1):
         total += info.file_size
         reason = _unsafe(info, limits)
@@ -77,19 +80,23 @@ def _require_safe(archive: Path, members: list[zipfile.ZipInfo], limits: Limits)
 
 
 def _unsafe(info: zipfile.ZipInfo, limits: Limits) -> str:
+    """Why a member must not be unpacked; empty if it may be."""
     name = info.orig_filename
-    path, windows = PurePosixPath(name), PureWindowsPath(name)
+    path = PurePosixPath(name)
+    windows = PureWindowsPath(name)
     if not path.parts:
         return "it has no name"
     if path.is_absolute() or windows.drive or windows.root:
         return "its path is absolute"
     if ".." in path.parts or "\\" in name or "\0" in name:
         return "its path leaves the folder or has a backslash"
-    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+    unix_mode = info.external_attr >> 16
+    if stat.S_IFMT(unix_mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "it is a link or a special file"
     if info.flag_bits & 0x1:
         return "it is encrypted"
-    if info.file_size > limits.most(info.compress_size) and info.file_size <= limits.total:
+    # One that is larger than `limits.total` is refused by `_require_safe`.
+    if limits.most(info.compress_size) < info.file_size <= limits.total:
         return f"it unpacks to {info.file_size:,} bytes from {info.compress_size:,}: a zip bomb"
     return ""
 
@@ -103,7 +110,8 @@ def _zip_member(path: Path) -> IO[bytes]:
             f"{str(path)!r} holds {len(members)} files ({names}) where one is needed; unpack it and give "
             f"the path of the folder"
         )
-    if reason := _unsafe(members[0], LIMITS):
+    reason = _unsafe(members[0], LIMITS)
+    if reason:
         raise DataError(f"archive {str(path)!r}, member {members[0].filename!r}: {reason}")
     return archive.open(members[0])
 
@@ -137,7 +145,9 @@ def suffix(path: Path) -> str:
 
 def stem(path: Path) -> str:
     """The name of a file without its ending and that of its packing."""
-    return (path.with_suffix("") if path.suffix.lower() in _OPEN else path).stem
+    if path.suffix.lower() in _OPEN:
+        return path.with_suffix("").stem
+    return path.stem
 
 
 @contextmanager
@@ -159,4 +169,6 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 def most(path: Path) -> int:
     """The most bytes that a file may unpack to; more is an attack on the memory."""
     packed = path.stat().st_size
-    return LIMITS.most(packed) if path.suffix.lower() in _OPEN else max(packed, LIMITS.total)
+    if path.suffix.lower() in _OPEN:
+        return LIMITS.most(packed)
+    return max(packed, LIMITS.total)

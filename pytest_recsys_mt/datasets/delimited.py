@@ -4,7 +4,7 @@ import contextlib
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from pathlib import Path
@@ -30,6 +30,7 @@ COLUMNS = 10_000
 """Most columns of a file."""
 LINE = 1 << 24
 """Most bytes of a line; a longer one would be read into memory completely, many times over."""
+_PLAIN_NUMBER = re.compile("0|[1-9][0-9]*")
 _STAND_IN = "\x1f"  # the ASCII unit separator replaces `::`, as pandas' fast engine takes only one character
 _NO_NUMBER = re.compile(rb"\+|_| |0(?<![0-9.-]0)[0-9]")
 """What numbers do not keep of a field: ``007``, ``+7``, a space."""
@@ -66,53 +67,109 @@ def read(path: Path, layout: Layout) -> Rows:
         DataError: If the file is missing, empty, in another encoding, lacks a column, or has a row
             with a wrong number of fields or with a field of a wrong kind.
     """
-    header, first, layout = head(path, layout)
+    header, first_row, layout = head(path, layout)
     if layout.header:
         columns = match(header, layout.columns, f"{str(path)!r}, line 1")
-        width, sample = len(header), first
+        width = len(header)
     else:
         columns = dict(enumerate(layout.columns))
-        width, sample = len(columns), header
-    fields = {at: sample[at] if at < len(sample) else "" for at in columns}
-    columns = {
-        at: replace(column, kind=_kind_of_time(fields[at])) if column.kind == "time" else column
-        for at, column in columns.items()
-    }
-    dtypes: dict[str, str] = {str(position): "category" for position in range(width)}
-    dtypes |= {str(position): _DTYPES[column.kind] for position, column in columns.items()}
-    ids = [str(at) for at, column in columns.items() if column.kind == "id"]
-    # Ids that are whole numbers are read in a fraction of the time and memory; as text they are the same.
-    quick = all(re.fullmatch("0|[1-9][0-9]*", fields[int(at)]) for at in ids) and _numbers_keep_ids(
-        path
-    )
-    kinds = [dtypes | dict.fromkeys(ids, "int64"), dtypes] if quick else [dtypes]
-    commas = [] if layout.separator == "," else [replace(layout, decimal=",")]
-    frame = None
-    for tried, each in product([layout, *commas], kinds):
-        with contextlib.suppress(ValueError, OverflowError):
-            frame = _frame(path, tried, each)
-            break
-    if frame is None:
-        _explain(path, layout, width, columns)
-    # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
-    sound = isinstance(frame.index, pd.RangeIndex)
-    if sound and not layout.ragged and dtypes[str(width - 1)] in ("str", "category"):
-        sound = all(len(row) == width for _, row in _walk(path, layout))
-    numbers = [str(at) for at, column in columns.items() if column.kind == "number"]
-    finite = np.isfinite(frame[numbers]).all(axis=None)
-    if frame[ids].dtypes.eq("int64").all():
-        ids = []  # numbers are neither empty nor a header
-    named = [header[int(at)] for at in ids] if layout.header else []
-    again = bool(named) and bool((frame[ids] == named).all(axis=1).any())
-    if again:  # it may be an item whose id is "id"
-        again = any(fields == header for _, fields in islice(_walk(path, layout), 1, None))
-    if not sound or not finite or again or any((frame[at] == "").any() for at in ids):
+        width = len(columns)
+        first_row = header
+    columns = _with_kinds_of_times(columns, first_row)
+    frame = _parsed(path, layout, width, columns, first_row)
+    if frame is None or not _is_sound(frame, path, layout, header, columns):
         _explain(path, layout, width, columns)
     if frame.empty:
-        raise DataError(f"{str(path)!r} has no rows{' below its header' * layout.header}")
-    frame = frame[[str(position) for position in columns]]
+        where = " below its header" if layout.header else ""
+        raise DataError(f"{str(path)!r} has no rows{where}")
+    frame = frame[[str(place) for place in columns]]
     frame.columns = pd.Index([column.name for column in columns.values()])
     return Rows(path, frame, lambda row: f"line {_line(path, layout, row)}")
+
+
+def _with_kinds_of_times(
+    columns: Mapping[int, Column], first_row: Sequence[str]
+) -> dict[int, Column]:
+    """The columns by place, those of times with the kind that the first row has."""
+    known = {}
+    for place, column in columns.items():
+        if column.kind == "time":
+            known[place] = replace(column, kind=_kind_of_time(_field(first_row, place)))
+        else:
+            known[place] = column
+    return known
+
+
+def _field(fields: Sequence[str], place: int) -> str:
+    """A field of a row; empty if the row is too short."""
+    return fields[place] if place < len(fields) else ""
+
+
+def _parsed(
+    path: Path, layout: Layout, width: int, columns: Mapping[int, Column], first_row: Sequence[str]
+) -> pd.DataFrame | None:
+    """The table as pandas reads it, its columns named by their places; None if pandas refuses it.
+
+    `width` is the number of columns of the file, which has others beside `columns`.
+    """
+    dtypes = dict.fromkeys(map(str, range(width)), "category")
+    for place, column in columns.items():
+        dtypes[str(place)] = _DTYPES[column.kind]
+    dtypes_to_try = [dtypes]
+    # Ids that are whole numbers are read in a fraction of the time and memory; as text they are the same.
+    ids = _places_of("id", columns)
+    first_ids = [_field(first_row, int(place)) for place in ids]
+    if all(_PLAIN_NUMBER.fullmatch(field) for field in first_ids) and _numbers_keep_ids(path):
+        dtypes_to_try.insert(0, dtypes | dict.fromkeys(ids, "int64"))
+    layouts_to_try = [layout]
+    if layout.separator != ",":  # numbers may have a decimal comma
+        layouts_to_try.append(replace(layout, decimal=","))
+    for layout_tried, dtypes_tried in product(layouts_to_try, dtypes_to_try):
+        with contextlib.suppress(ValueError, OverflowError):
+            return _frame(path, layout_tried, dtypes_tried)
+    return None
+
+
+def _places_of(kind: Kind, columns: Mapping[int, Column]) -> list[str]:
+    """The columns of a kind in the frame of `_parsed`."""
+    return [str(place) for place, column in columns.items() if column.kind == kind]
+
+
+def _is_sound(
+    frame: pd.DataFrame,
+    path: Path,
+    layout: Layout,
+    header: Sequence[str],
+    columns: Mapping[int, Column],
+) -> bool:
+    """Whether pandas read what the file says: it is lenient with some rows that are wrong."""
+    # pandas uses surplus fields of the first row as row labels, and fills in missing ones.
+    if not isinstance(frame.index, pd.RangeIndex):
+        return False
+    width = len(frame.columns)
+    last = columns.get(width - 1)
+    missing_would_pass = last is None or _DTYPES[last.kind] == "str"
+    if missing_would_pass and not layout.ragged:
+        widths = (len(fields) for _, fields in _walk(path, layout))
+        if any(found != width for found in widths):
+            return False
+    numbers = frame[_places_of("number", columns)]
+    if not np.isfinite(numbers).all(axis=None):
+        return False
+    id_places = _places_of("id", columns)
+    ids = frame[id_places]
+    if ids.dtypes.eq("int64").all():
+        return True  # numbers are neither empty nor a header
+    if (ids == "").any(axis=None):
+        return False
+    if not layout.header:
+        return True
+    named = [header[int(place)] for place in id_places]
+    if not (ids == named).all(axis=1).any():
+        return True
+    # It may be an item whose id is "id": the whole header must stand there again.
+    rows = islice(_walk(path, layout), 1, None)
+    return all(fields != header for _, fields in rows)
 
 
 def _frame(path: Path, layout: Layout, dtypes: Mapping[str, str]) -> pd.DataFrame:
@@ -144,7 +201,9 @@ def _kind_of_time(field: str) -> Kind:
 
 
 def _numbers_keep_ids(path: Path) -> bool:
+    """Whether every number below the first line is written as Python writes it."""
     with opened(path) as stream:
+        # Two bytes of each chunk are searched with the next one: a match may lie across both.
         end = stream.readline()[-2:]
         while chunk := stream.read(LINE):
             if _NO_NUMBER.search(end + chunk, 1):
@@ -154,6 +213,7 @@ def _numbers_keep_ids(path: Path) -> bool:
 
 
 def _encoding(path: Path, layout: Layout) -> str:
+    """The encoding of the file: UTF-16 by its mark, and UTF-8 for a file of Latin 1 that was re-encoded."""
     with opened(path) as stream:
         start = stream.read(2)
         if start in (b"\xff\xfe", b"\xfe\xff"):
@@ -168,6 +228,7 @@ def _encoding(path: Path, layout: Layout) -> str:
 
 
 def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file, the header among them, each with the number of its first line; blank lines are left out."""
     decoder = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
     with opened(path) as stream, io.TextIOWrapper(stream, encoding=decoder, newline="") as text:
         lines: Iterator[str] = text
@@ -176,21 +237,23 @@ def _walk(path: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(
             lines, delimiter=layout.delimiter, quoting=layout.quoting, escapechar=layout.escape
         )
-        last = 0
+        last_line = 0
         try:
             for fields in reader:
-                if len(fields) > 1 or (fields and fields[0].strip()):
-                    yield last + 1, fields
-                last = reader.line_num
+                is_blank = not fields or (len(fields) == 1 and not fields[0].strip())
+                if not is_blank:
+                    yield last_line + 1, fields
+                last_line = reader.line_num
         except UnicodeDecodeError as problem:
             raise _undecodable(path, layout.encoding) from problem
         except UnicodeError as problem:  # UTF-16 without its mark
             raise DataError(f"{str(path)!r}: {problem}") from problem
         except csv.Error as problem:
-            raise DataError(f"{str(path)!r}, line {last + 1}: {problem}") from problem
+            raise DataError(f"{str(path)!r}, line {last_line + 1}: {problem}") from problem
 
 
 def _undecodable(path: Path, encoding: str) -> DataError:
+    """The error for the first line that is not in the encoding."""
     with opened(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
@@ -205,7 +268,9 @@ def _undecodable(path: Path, encoding: str) -> DataError:
 
 
 def _require_lines(path: Path) -> None:
-    start, limit = 0, most(path)
+    """Refuse a file that would take too much memory: one with an endless line, or a packed bomb."""
+    start = 0
+    limit = most(path)
     with opened(path) as stream:
         while chunk := stream.read(LINE):
             if len(chunk) == LINE and b"\n" not in chunk and b"\r" not in chunk:
@@ -221,25 +286,34 @@ def _require_lines(path: Path) -> None:
 
 
 def head(path: Path, layout: Layout) -> tuple[list[str], list[str], Layout]:
-    """The header of a file, the fields of its first row (empty if there is none), and its layout with encoding and
-    separator; DataError if it has no such start.
+    """The start of a file.
+
+    Returns:
+        The fields of its first line, the fields of the second (empty if there is none), and the layout with
+        encoding and separator.
+
+    Raises:
+        DataError: If it is no file, is empty, or its first lines are far too long or wide.
     """
     if not path.is_file():
-        raise DataError(f"no file {str(path)!r}" + ", but a pipe or a device" * path.exists())
+        what_it_is = ", but a pipe or a device" if path.exists() else ""
+        raise DataError(f"no file {str(path)!r}{what_it_is}")
     _require_lines(path)
     layout = replace(layout, encoding=_encoding(path, layout))
     if not layout.separator:
         layout = replace(layout, separator=_separator(path, layout))
-    first = list(islice(_walk(path, layout), 2))
-    if not first:
+    first_lines = list(islice(_walk(path, layout), 2))
+    if not first_lines:
         raise DataError(f"{str(path)!r} is empty")
-    for line, fields in first:
+    for line, fields in first_lines:
         if len(fields) > COLUMNS:
             raise DataError(
                 f"{str(path)!r}, line {line}: {len(fields):,} columns where at most {COLUMNS:,} are read; is "
                 f"it a table with one row each interaction, and is its separator {layout.separator!r}?"
             )
-    return first[0][1], first[1][1] if len(first) > 1 else [], layout
+    header = first_lines[0][1]
+    first_row = first_lines[1][1] if len(first_lines) > 1 else []
+    return header, first_row, layout
 
 
 def _separator(path: Path, layout: Layout) -> str:
@@ -252,6 +326,7 @@ def _separator(path: Path, layout: Layout) -> str:
 
 
 def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Column]) -> NoReturn:
+    """Raise the error for the first wrong line of a file that pandas refuses, or reads wrongly."""
     names = ", ".join(column.name for column in columns.values())
     rows = _walk(path, layout)
     header = next(rows)[1] if layout.header else None
@@ -263,9 +338,11 @@ def _explain(path: Path, layout: Layout, width: int, columns: Mapping[int, Colum
             )
         if len(fields) > width or (len(fields) < width and not layout.ragged):
             raise DataError(f"{where}: {len(fields)} fields where {width} are expected ({names})")
-        for position, column in columns.items():
-            field = fields[position] if position < len(fields) else ""
-            plain = field if layout.separator == "," else field.replace(",", ".")
+        for place, column in columns.items():
+            field = _field(fields, place)
+            plain = field
+            if layout.separator != ",":  # numbers may have a decimal comma
+                plain = field.replace(",", ".")
             if not _fits(plain, column.kind):
                 raise DataError(f"{where}: {column.name} is {field!r}, not {WANTED[column.kind]}")
     raise DataError(f"{str(path)!r} cannot be read as a table separated by {layout.separator!r}")
@@ -282,8 +359,13 @@ def _fits(field: str, kind: Kind) -> bool:
         return False
     if "_" in field or not np.isfinite(value):
         return False
-    return kind == "number" or (value.is_integer() and abs(value) < 2**63)
+    if kind == "number":
+        return True
+    return value.is_integer() and abs(value) < 2**63
 
 
 def _line(path: Path, layout: Layout, row: int) -> int:
-    return next(islice(_walk(path, layout), layout.header + row, None))[0]
+    """The line of a row, which counts from 0."""
+    rows_before = row + 1 if layout.header else row
+    line, _ = next(islice(_walk(path, layout), rows_before, None))
+    return line

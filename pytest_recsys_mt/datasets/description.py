@@ -83,30 +83,38 @@ class Part:
         for key, value in table.items():
             if not _fits(value, known.get(key, str | Sequence[str])):
                 raise DataError(f"{key} = {value!r:.80} has the wrong type")
-        given = {key: value for key, value in table.items() if key in known}
-        return cls(**given, named={key: value for key, value in table.items() if key not in known})
+        fields = {key: value for key, value in table.items() if key in known}
+        headers_by_meaning = {key: value for key, value in table.items() if key not in known}
+        return cls(**fields, named=headers_by_meaning)
 
     @property
     def layout(self) -> tuple[Column, ...]:
         """The columns: all in their order if there is no header, else those that have a name."""
         if self.columns:
-            names = [f"-{at}" if name == "-" else name for at, name in enumerate(self.columns)]
-            return tuple(map(_column, [*names, *self.flag_columns]))
+            return self._layout_without_header()
         needed = {"user", "item", "tag", *self.keep, *self.required}
-        named = {**self.named, **{name: name for name in self.keep}, **self.facts}
-        return tuple(
-            _column(name, (header,) if isinstance(header, str) else header, name in needed)
-            for name, header in named.items()
-        )
+        headers_by_name = {**self.named, **{name: name for name in self.keep}, **self.facts}
+        columns = []
+        for name, header in headers_by_name.items():
+            headers = (header,) if isinstance(header, str) else header
+            columns.append(_column(name, headers, name in needed))
+        return tuple(columns)
+
+    def _layout_without_header(self) -> tuple[Column, ...]:
+        names = []
+        for place, name in enumerate(self.columns):
+            # Columns without a meaning get names of their own, as those of a table must differ.
+            names.append(f"-{place}" if name == "-" else name)
+        return tuple(map(_column, [*names, *self.flag_columns]))
 
     @property
     def flag_columns(self) -> Mapping[str, tuple[str, str]]:
         """Attribute and value by the column that flags it."""
-        return {
-            f"{name}: {value}": (name, value)
-            for name, values in self.flags.items()
-            for value in values
-        }
+        flags = {}
+        for name, values in self.flags.items():
+            for value in values:
+                flags[f"{name}: {value}"] = (name, value)
+        return flags
 
     def paths(self, folder: Path) -> list[Path]:
         """Its files in a folder."""
@@ -115,7 +123,13 @@ class Part:
     def read(
         self, paths: Sequence[Path], folder: Path, wanted: Container[str] | None = None
     ) -> Rows:
-        """Files of a folder, as one table; of JSON only the records of `wanted` items."""
+        """Read files of a folder as one table.
+
+        Args:
+            paths: The files.
+            folder: Stands in errors about several files.
+            wanted: The ids of the only items to read from JSON; all without it.
+        """
         return joined(folder, [self._read(path, wanted) for path in paths])
 
     def _read(self, path: Path, wanted: Container[str] | None) -> Rows:
@@ -135,11 +149,11 @@ class Part:
             )
         return delimited.Layout(
             self.layout,
-            self.sep,
-            not self.columns,
-            self.encoding,
-            self.quoted,
-            self.escape,
+            separator=self.sep,
+            header=not self.columns,
+            encoding=self.encoding,
+            quoted=self.quoted,
+            escape=self.escape,
             ragged=self.ragged,
         )
 
@@ -155,19 +169,27 @@ class Part:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    inner = get_args(hint)
+    """Whether a value of TOML has the type of a hint: a list for `Sequence`, a table for `Mapping`, else one class or
+    several between ``|``.
+    """
+    arguments = get_args(hint)
     if get_origin(hint) is Sequence:
-        return isinstance(value, list) and all(_fits(each, inner[0]) for each in value)
+        element = arguments[0]
+        return isinstance(value, list) and all(_fits(each, element) for each in value)
     if get_origin(hint) is Mapping:
-        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
-    if inner:
-        return any(_fits(value, each) for each in inner)
-    return isinstance(value, int | float if hint is float else hint)
+        content = arguments[1]
+        return isinstance(value, dict) and all(_fits(each, content) for each in value.values())
+    if arguments:
+        return any(_fits(value, alternative) for alternative in arguments)
+    if hint is float:  # TOML writes 1 for 1.0
+        return isinstance(value, int | float)
+    return isinstance(value, hint)
 
 
 def _column(name: str, headers: Sequence[str] = (), required: bool = True) -> Column:
     name = "timestamp" if name == "time" else name  # as in a `Dataset`
-    kind = "integer" if ": " in name else KINDS.get(name, "value")
+    is_flag = ": " in name  # see `Part.flag_columns`
+    kind = "integer" if is_flag else KINDS.get(name, "value")
     return Column(name, kind, tuple(map(normal, headers)), required)
 
 
@@ -227,8 +249,10 @@ def own(path: Path) -> Description:
     try:
         table = {"name": path.stem, **toml_of(content_of(path))}
         unknown = sorted(table.keys() - get_type_hints(Description).keys())
-        if unknown or "interactions" not in table:
-            raise DataError(f"{unknown!r} is unknown" if unknown else "[interactions] is missing")
+        if unknown:
+            raise DataError(f"{unknown!r} is unknown")
+        if "interactions" not in table:
+            raise DataError("[interactions] is missing")
         for part in table.keys() & NEEDED.keys():
             _check(part, table[part])
         form = Description.of(table)
@@ -237,7 +261,8 @@ def own(path: Path) -> Description:
             f"the description {str(path)!r}: {problem}; it has the parts [interactions], [items], [users] and [tags], "
             f"and docs/how-to/bring-data.md has an example"
         ) from problem
-    if lacking := missing(path.parent, form.files):
+    lacking = missing(path.parent, form.files)
+    if lacking:
         raise DataError(
             f"the description {str(path)!r} names {lacking[0]!r}, which is not beside it"
         )
@@ -245,6 +270,7 @@ def own(path: Path) -> Description:
 
 
 def _check(name: str, table: Any) -> None:
+    """Refuse a part that cannot be read, and require the columns that it names."""
     if not isinstance(table, dict):
         raise DataError(f"[{name}] is {table!r:.40}, no table")
     named = [key for key, header in table.items() if key not in get_type_hints(Part)]
@@ -255,12 +281,24 @@ def _check(name: str, table: Any) -> None:
     lacking = set(NEEDED[name]) - {*named, *part.columns}
     if lacking:
         raise DataError(f"[{name}] names no column for {', '.join(sorted(lacking))}")
-    files = part.file.split("|")
-    beside = [each not in ("", ".") and ".." not in Path(each).parts for each in files]
-    if not all(beside) or any(Path(each).is_absolute() for each in files):
+    if not all(map(_is_beside, part.file.split("|"))):
         raise DataError(
             f"[{name}] has file = {part.file!r}, which is no name of a file beside the description"
         )
+    _check_form(name, part)
+    table["required"] = named
+
+
+def _is_beside(file: str) -> bool:
+    """Whether a name of a file, or a pattern, stays in the folder of the description."""
+    if file in ("", "."):
+        return False
+    path = Path(file)
+    return ".." not in path.parts and not path.is_absolute()
+
+
+def _check_form(name: str, part: Part) -> None:
+    """Refuse a scale, a separator, a pattern or an encoding that cannot be used."""
     if part.scale:
         Scale(*part.scale[:2])
     if len(part.scale) not in (0, 2):
@@ -274,7 +312,6 @@ def _check(name: str, table: Any) -> None:
         codecs.lookup(part.encoding)
     except (re.error, LookupError) as problem:
         raise DataError(f"[{name}]: {problem}") from problem
-    table["required"] = named
 
 
 @cache

@@ -28,14 +28,22 @@ _CHUNK = 1 << 18
 def data_directory() -> Path:
     """Where named datasets are kept: ``RECSYS_MT_DATA``, else ``data`` in the project's cache folder."""
     chosen = os.environ.get("RECSYS_MT_DATA")
-    return expanded(chosen) if chosen else cache_folder() / "data"
+    if chosen:
+        return expanded(chosen)
+    return cache_folder() / "data"
 
 
 def obtain(
     name: str, directory: Path, *, source: Source | None = None, base_url: str = BASE_URL
 ) -> Path:
-    """The folder of a named dataset, else the archive in `directory` under its official name, which
-    may have been put there by hand, else downloaded and unpacked. Processes wait for each other.
+    """The folder of a named dataset, downloaded if it is missing. Processes wait for each other.
+
+    Args:
+        name: The name, which the folder has.
+        directory: Holds the folder. An archive that was put there by hand, under its official name, is unpacked in
+            place of a downloaded one.
+        source: The archive; by default that of the name.
+        base_url: The address below which the archive is.
 
     Raises:
         DataError: If there is no network, the archive is not the published one, or it is unsafe.
@@ -58,12 +66,14 @@ def obtain(
 
 
 def _install(source: Source, folder: Path, base_url: str) -> None:
+    """Unpack the archive; the folder appears only when it is complete."""
     archive = folder.parent / Path(source.path).name
     if archive.is_file():
         if source.digest is not None:
+            algorithm, _, _ = source.digest.partition(":")
             with archive.open("rb") as stream:
-                found = hashlib.file_digest(stream, source.digest.partition(":")[0])
-            _verify(found, source.digest, str(archive))
+                digest = hashlib.file_digest(stream, algorithm)
+            _verify(digest, source.digest, str(archive))
     else:
         download(base_url + source.path, archive, source.digest, source.most)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
@@ -88,13 +98,9 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
     help_text = f"get it by other means and put it at {str(target)!r}"
     too_long = f"{url} has more than {most:,} bytes, so it is not the official file; {help_text}"
     if digest is None:
-        with _open(url + ".md5", help_text) as response:
-            text = response.read(4096).decode("ascii", "replace")
-        found = re.search(r"\b[0-9a-fA-F]{32}\b", text)
-        if found is None:
-            raise DataError(f"{url}.md5 holds no MD5 digest but {text[:80]!r}; {help_text}")
-        digest = f"md5:{found[0].lower()}"
-    total = hashlib.new(digest.partition(":")[0], usedforsecurity=False)
+        digest = _published_md5(url, help_text)
+    algorithm, _, _ = digest.partition(":")
+    total = hashlib.new(algorithm, usedforsecurity=False)
     handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "wb") as sink, _open(url, help_text) as response:
@@ -120,6 +126,16 @@ def download(url: str, target: Path, digest: str | None, most: int) -> None:
         Path(part).unlink(missing_ok=True)
 
 
+def _published_md5(url: str, help_text: str) -> str:
+    """The digest in the file beside the archive, as ``md5:...``."""
+    with _open(url + ".md5", help_text) as response:
+        text = response.read(4096).decode("ascii", "replace")
+    match = re.search(r"\b[0-9a-fA-F]{32}\b", text)
+    if match is None:
+        raise DataError(f"{url}.md5 holds no MD5 digest but {text[:80]!r}; {help_text}")
+    return f"md5:{match[0].lower()}"
+
+
 def _open(url: str, help_text: str) -> HTTPResponse:
     request = urllib.request.Request(url, headers={"User-Agent": "pytest-recsys-mt"})
     try:
@@ -135,13 +151,14 @@ def _open(url: str, help_text: str) -> HTTPResponse:
 
 
 def _length(response: HTTPResponse, url: str, help_text: str) -> int:
-    said = response.headers.get("Content-Length", "0").strip()
-    if not re.fullmatch(r"[0-9]{1,18}", said):
+    """The length that the server reports, in bytes; 0 if it reports none."""
+    length = response.headers.get("Content-Length", "0").strip()
+    if not re.fullmatch(r"[0-9]{1,18}", length):
         raise DataError(
-            f"{url} is said to have a Content-Length of {said[:80]!r}, which is not a number of bytes: the "
+            f"{url} is said to have a Content-Length of {length[:80]!r}, which is not a number of bytes: the "
             f"server, or a proxy before it, is broken; try again later, or {help_text}"
         )
-    return int(said)
+    return int(length)
 
 
 def _chunk(response: HTTPResponse, url: str, help_text: str) -> bytes:

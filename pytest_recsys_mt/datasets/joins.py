@@ -65,40 +65,57 @@ def with_listing(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     facts: dict[tuple[str, int | None], dict[str, Any]] = {}
     rows = read(folder / LISTING, _LISTED).frame.itertuples(index=False)
     for title, directors, cast, year, genres, logline in rows:
-        key = (title_key(title), int(year))
+        film = (title_key(title), int(year))
         texts = {"directors": directors, "cast": cast, "genres": genres}
-        found: dict[str, Any] = {name: names_in(text) for name, text in texts.items() if text}
+        facts_of_film: dict[str, Any] = {
+            name: names_in(text) for name, text in texts.items() if text
+        }
         if logline.strip():
-            found["logline"] = logline.strip()
-        facts[key] = {} if key in facts else found
-    return {
-        key: replace(item, attributes={**facts.get(item_key(item), {}), **item.attributes})
-        for key, item in items.items()
-    }
+            facts_of_film["logline"] = logline.strip()
+        is_second = film in facts
+        facts[film] = {} if is_second else facts_of_film
+    joined: dict[str, Item] = {}
+    for key, item in items.items():
+        attributes = {**facts.get(item_key(item), {}), **item.attributes}
+        joined[key] = replace(item, attributes=attributes)
+    return joined
 
 
 def with_pictures(items: Mapping[str, Item], folder: Path) -> Mapping[str, Item]:
     """A catalogue with pictures and their descriptions."""
-    found: dict[str, dict[str, str]] = {}
+    images = {}
     for path in sorted((folder / "posters").glob("*")):
         if path.suffix.lower() in _PICTURES:
-            found.setdefault(path.stem, {})["image"] = str(path.resolve())
-    if (folder / DESCRIPTIONS).exists():
-        for number, record in records(folder / DESCRIPTIONS, json.loads):
-            key, text = record.get("item"), record.get("description")
-            if not isinstance(key, str) or not isinstance(text, str):
-                raise DataError(
-                    f"{str(folder / DESCRIPTIONS)!r}, line {number}: a record needs the texts item "
-                    f"and description"
-                )
-            found.setdefault(key, {})["image_description"] = text
-    return {
-        key: replace(item, attributes={**item.attributes, **found.get(key, {})})
-        for key, item in items.items()
-    }
+            images[path.stem] = str(path.resolve())
+    descriptions = _image_descriptions(folder / DESCRIPTIONS)
+    joined = {}
+    for key, item in items.items():
+        attributes = dict(item.attributes)
+        if key in images:
+            attributes["image"] = images[key]
+        if key in descriptions:
+            attributes["image_description"] = descriptions[key]
+        joined[key] = replace(item, attributes=attributes)
+    return joined
 
 
-_ID = re.compile(r'"item_id"\s*:\s*(?:"([^"\\]+)")?')
+def _image_descriptions(path: Path) -> dict[str, str]:
+    """The descriptions of a file by item, if it is there."""
+    if not path.exists():
+        return {}
+    descriptions = {}
+    for number, record in records(path, json.loads):
+        key = record.get("item")
+        text = record.get("description")
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise DataError(
+                f"{str(path)!r}, line {number}: a record needs the texts item and description"
+            )
+        descriptions[key] = text
+    return descriptions
+
+
+_LISTING_ID = re.compile(r'"item_id"\s*:\s*(?:"([^"\\]+)")?')
 
 
 def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
@@ -107,69 +124,89 @@ def with_berkeley(items: Mapping[str, Item], folder: Path) -> dict[str, Item]:
     Items with a listing gain ``colour`` and ``image`` (the path of an existing file), and, where
     missing, a title, ``brand`` and ``categories``.
     """
-    listings: dict[str, dict[str, Any]] = {}
+    facts_by_item: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "listings" / "metadata").glob("listings_*.json*")):
-        for number, record in records(path, json.loads, _ID, items):
+        for number, record in records(path, json.loads, _LISTING_ID, items):
             key = record.get("item_id")
             if not isinstance(key, str):
                 raise DataError(f"{str(path)!r}, line {number}: the listing has no item_id")
             if key in items:
-                listings[key] = {**_facts(record), **listings.get(key, {})}
-    wanted = {facts["picture"] for facts in listings.values() if "picture" in facts}
+                facts_by_item[key] = {**_facts(record), **facts_by_item.get(key, {})}
+    wanted = {facts["picture"] for facts in facts_by_item.values() if "picture" in facts}
     pictures = _pictures(folder / "images", wanted)
-    return {key: _with(item, listings.get(key, {}), pictures) for key, item in items.items()}
+    return {
+        key: _with_listed_facts(item, facts_by_item.get(key, {}), pictures)
+        for key, item in items.items()
+    }
 
 
-def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
-    nodes = record.get("node")
-    node = nodes[0] if isinstance(nodes, list) and nodes and isinstance(nodes[0], dict) else {}
-    picture = record.get("main_image_id")
+def _facts(listing: Mapping[str, Any]) -> dict[str, Any]:
+    """What a listing says: texts, a tuple of categories, and ``picture``, the id of its main picture."""
+    picture = listing.get("main_image_id")
     facts = {
-        "title": _value(record.get("item_name")),
-        "brand": _value(record.get("brand")),
-        "colour": _value(record.get("color")),
-        "categories": tuple(
-            part.strip()
-            for part in str(node.get("node_name") or "").split("/")
-            if part.strip() and part.strip() != "Categories"
-        ),
+        "title": _preferred_text(listing.get("item_name")),
+        "brand": _preferred_text(listing.get("brand")),
+        "colour": _preferred_text(listing.get("color")),
+        "categories": _categories(listing.get("node")),
         "picture": picture if isinstance(picture, str) else "",
     }
     return {name: value for name, value in facts.items() if value}
 
 
-def _value(values: Any) -> str:
-    texts = [each for each in values or () if isinstance(each, dict)]
-    texts.sort(key=lambda each: not str(each.get("language_tag", "")).startswith("en"))
-    return next((text for each in texts if (text := str(each.get("value") or "").strip())), "")
+def _categories(nodes: Any) -> tuple[str, ...]:
+    """The categories on the path to the first node: ``/Categories/Shoes/Boots`` is Shoes and Boots."""
+    if not isinstance(nodes, list) or not nodes or not isinstance(nodes[0], dict):
+        return ()
+    path = str(nodes[0].get("node_name") or "")
+    names = [name.strip() for name in path.split("/")]
+    return tuple(name for name in names if name not in ("", "Categories"))
 
 
-def _with(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) -> Item:
-    found = {name: facts[name] for name in ("brand", "colour", "categories") if name in facts}
+def _preferred_text(values: Any) -> str:
+    """The first text in English that is not empty, else the first in another language."""
+    tagged = [value for value in values or () if isinstance(value, dict)]
+    english = [value for value in tagged if _is_english(value)]
+    others = [value for value in tagged if not _is_english(value)]
+    for value in [*english, *others]:
+        text = str(value.get("value") or "").strip()
+        if text:
+            return text
+    return ""
+
+
+def _is_english(value: Mapping[str, Any]) -> bool:
+    return str(value.get("language_tag", "")).startswith("en")
+
+
+def _with_listed_facts(item: Item, facts: Mapping[str, Any], pictures: Mapping[str, Path]) -> Item:
+    attributes = {name: facts[name] for name in ("brand", "colour", "categories") if name in facts}
     picture = pictures.get(facts.get("picture", ""))
     if picture is not None:
-        found["image"] = str(picture)
+        attributes["image"] = str(picture)
     title = item.title or facts.get("title", "")
-    return replace(item, title=title, attributes={**found, **item.attributes})
+    return replace(item, title=title, attributes={**attributes, **item.attributes})
 
 
 def _pictures(folder: Path, wanted: AbstractSet[str]) -> dict[str, Path]:
+    """The existing files of the wanted pictures, by the id of the picture."""
     table = folder / "metadata" / "images.csv.gz"
     if not wanted or not table.exists():
         return {}
     rows = read(table, Layout((Column("image", "id", ("imageid",)), Column("path", "text"))))
     rows = rows.only(rows.frame["image"].isin(list(wanted)).to_numpy())
-    places = [Path(place) for place in rows.frame["path"]]
+    paths = [Path(path) for path in rows.frame["path"]]
+    leaves = [".." in path.parts or path.is_absolute() for path in paths]
     rows.refuse(
-        np.array([".." in place.parts or place.is_absolute() for place in places], dtype=bool),
+        np.array(leaves, dtype=bool),
         lambda row: f"the path {rows.cell('path', row)!r} leaves the folder",
     )
-    return {
-        key: file
-        for size in ("small", "original")  # of both, the latter counts
-        for key, place in zip(rows.frame["image"], places, strict=True)
-        if (file := (folder / size / place).resolve()).is_file()
-    }
+    files = {}
+    for size in ("small", "original"):  # of both, the latter counts
+        for key, path in zip(rows.frame["image"], paths, strict=True):
+            file = (folder / size / path).resolve()
+            if file.is_file():
+                files[key] = file
+    return files
 
 
 JOINS: Mapping[str, Callable[[Mapping[str, Item], Path], Mapping[str, Item]]] = {

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,81 +39,106 @@ def records(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of a file, one a line, with the numbers of the lines.
 
-    `parse` raises ValueError for an invalid line. One is not parsed whose values of `key`, all in plain sight, are
-    not `wanted`.
+    Args:
+        path: The file, which may be packed.
+        parse: The record of a line; it raises ValueError for an invalid one.
+        key: Finds an id in an unparsed line; its group is the id, or no group matches if the line must be parsed to
+            know it. To parse only the lines of wanted items is much faster.
+        wanted: The ids whose lines are parsed, if there is a `key`. Lines without an id are parsed, too.
 
     Raises:
         DataError: If the file is damaged, or a line is too long or not a record; the text names the file and the line.
     """
-    number = total = 0
+    number = 0
+    total = 0
     with opened(path) as stream:
         limit = most(path)
-        while packed := stream.readline(LONGEST + 1):
+        while content := stream.readline(LONGEST + 1):
             number += 1
-            total += len(packed)
+            total += len(content)
             if total > limit:
                 raise DataError(f"{str(path)!r} unpacks to more than {limit:,} bytes: a bomb")
             where = f"{str(path)!r}, line {number}"
-            if len(packed) > LONGEST:
+            if len(content) > LONGEST:
                 raise DataError(f"{where}: longer than {LONGEST:,} bytes")
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
             try:
-                line = packed.decode("utf-8-sig" if number == 1 else "utf-8")
+                line = content.decode(encoding)
             except UnicodeDecodeError as problem:
                 raise DataError(f"{where}: this is not UTF-8 ({problem})") from problem
-            named = [*key.finditer(line)] if key else []
-            others = all(each.lastindex and each[each.lastindex] not in wanted for each in named)
-            if not line.strip() or (named and others):
-                continue
-            try:
-                record = parse(line)
-                if "\\ud" in line.lower():  # half of a character is no text
-                    json.dumps(record, ensure_ascii=False, default=str).encode()
-            except (ValueError, RecursionError) as problem:
-                raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
-            if not isinstance(record, dict):
-                raise DataError(
-                    f"{where}: {line[:80]!r} is not a record; write one JSON object a line"
-                )
-            yield number, record
+            if line.strip() and not _is_of_another_item(line, key, wanted):
+                yield number, _record(line, parse, where)
+
+
+def _is_of_another_item(line: str, key: re.Pattern[str] | None, wanted: Container[str]) -> bool:
+    """Whether all ids of an unparsed line are known, and none is wanted."""
+    if key is None:
+        return False
+    matches = list(key.finditer(line))
+    if not matches:
+        return False
+    for match in matches:
+        if not match.lastindex:
+            return False  # an id that only parsing reads
+        if match[match.lastindex] in wanted:
+            return False
+    return True
+
+
+def _record(line: str, parse: Callable[[str], Any], where: str) -> dict[str, Any]:
+    try:
+        record = parse(line)
+        if "\\ud" in line.lower():  # half of a character is no text
+            json.dumps(record, ensure_ascii=False, default=str).encode()
+    except (ValueError, RecursionError) as problem:
+        raise DataError(f"{where}: {line[:80]!r} is not a record ({problem})") from problem
+    if not isinstance(record, dict):
+        raise DataError(f"{where}: {line[:80]!r} is not a record; write one JSON object a line")
+    return record
 
 
 def read(
     path: Path, columns: tuple[Column, ...], each: str = "", wanted: Container[str] | None = None
 ) -> Rows:
-    """The columns of all records. `each` names the field that holds the rows of a record, which have its other
-    fields too. Of `wanted` items alone, if it is given.
+    """The columns of all records.
+
+    Args:
+        path: The file, which may be packed.
+        columns: The columns to read; those that no record has are left out.
+        each: The field that holds the rows of a record, which have its other fields too; empty if a record is a row.
+        wanted: The ids of the only items to read; all without it.
 
     Raises:
         DataError: As `records`, or if a record lacks a required column or has a cell of a wrong kind.
     """
-    item = next((column for column in columns if column.name == "item"), None)
     key = None
-    if wanted is not None and item is not None and not each:
-        fields = "|".join(map(re.escape, item.aliases or (item.name,)))
-        # An id with an escape is decoded before it is compared: such a line is parsed.
-        value = r"""u?"([^"\\]*)"|u?'([^'\\]*)'|(\d+)"""
-        key = re.compile(rf"""["'](?:{fields})["']\s*:\s*(?:(?:{value})\s*[,}}])?""", re.IGNORECASE)
+    if wanted is not None and not each:
+        key = _pattern_of_ids(columns)
     cells: list[list[Any]] = []
-    numbers: list[int] = []
+    line_of_row: list[int] = []
     for number, record in records(path, key=key, wanted=wanted or ()):
         for row in _rows(record, each):
-            named = {normal(name): value for name, value in row.items()}
-            found = [_cell(named, column) for column in columns]
-            for column, value in zip(columns, found, strict=True):
-                if column.required and value is None:
-                    raise DataError(
-                        f"{str(path)!r}, line {number}: no {column.name!r} among {list(row)[:20]!r}; it may "
-                        f"be called {', '.join(column.aliases or (column.name,))}"
-                    )
-            cells.append(found)
-            numbers.append(number)
+            cells.append(_cells(row, columns, f"{str(path)!r}, line {number}"))
+            line_of_row.append(number)
     if not cells:
         raise DataError(f"{str(path)!r} has no rows")
-    frame = pd.DataFrame(cells, columns=pd.Index([column.name for column in columns]))
-    rows = Rows(path, frame, lambda row: f"line {numbers[row]}")
+    names = [column.name for column in columns]
+    frame = pd.DataFrame(cells, columns=pd.Index(names))
+    rows = Rows(path, frame, lambda row: f"line {line_of_row[row]}")
     present = [column for column in columns if frame[column.name].notna().any()]
     converted = {column.name: rows.converted(column) for column in present}
     return replace(rows, frame=pd.DataFrame(converted))
+
+
+def _pattern_of_ids(columns: Sequence[Column]) -> re.Pattern[str] | None:
+    """Finds the fields of an unparsed line that may be the item's id, for `records`."""
+    items = [column for column in columns if column.name == "item"]
+    if not items:
+        return None
+    fields = "|".join(map(re.escape, items[0].aliases or (items[0].name,)))
+    # An id with an escape is decoded before it is compared: such a line is parsed.
+    value = r"""u?"([^"\\]*)"|u?'([^'\\]*)'|(\d+)"""
+    return re.compile(rf"""["'](?:{fields})["']\s*:\s*(?:(?:{value})\s*[,}}])?""", re.IGNORECASE)
 
 
 def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
@@ -121,12 +146,28 @@ def _rows(record: dict[str, Any], each: str) -> Iterator[dict[str, Any]]:
         yield record
         return
     listed = record.get(each)
-    for row in listed if isinstance(listed, list) else ():
+    if not isinstance(listed, list):
+        return
+    for row in listed:
         if isinstance(row, dict):
             yield {**record, each: None, **row}
 
 
+def _cells(row: Mapping[str, Any], columns: Sequence[Column], where: str) -> list[Any]:
+    """The row's cell for each column, None if it has none; DataError if it lacks a required one."""
+    named = {normal(name): value for name, value in row.items()}
+    cells = [_cell(named, column) for column in columns]
+    for column, cell in zip(columns, cells, strict=True):
+        if column.required and cell is None:
+            names = ", ".join(column.aliases or (column.name,))
+            raise DataError(
+                f"{where}: no {column.name!r} among {list(row)[:20]!r}; it may be called {names}"
+            )
+    return cells
+
+
 def _cell(named: dict[str, Any], column: Column) -> Any:
+    """The first value that is not empty under a name of the column; ``a.b`` names field b of the object a."""
     for alias in column.aliases or (normal(column.name),):
         value: Any = named
         for part in alias.split("."):

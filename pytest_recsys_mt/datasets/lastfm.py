@@ -43,35 +43,50 @@ _TAGS = _layout(_TAG, Column("text", "text", ("tagvalue",)), encoding="latin-1")
 def read_folder(folder: Path, told: Told) -> Content:
     """What a folder of this format holds."""
     tagged = _tagged(folder)
-    artists = read(folder / "artists.dat", _ARTISTS)
-    artists.refuse_repeats("item")
-    tags: dict[str, tuple[str, ...]] = {}
-    if tagged is not None and (folder / "tags.dat").exists():
-        texts = read(folder / "tags.dat", _TAGS)
-        texts.refuse_repeats("tag")
-        named = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
-        tags = frequent_tags(named.assign(tag=named["text"]))
-    items = {}
-    for key, title in artists.frame.itertuples(index=False):
-        known = tags.get(str(key), ())
-        attributes = {"tags": known, "genres": known[:1]} if known else {}
-        items[str(key)] = Item(str(key), title.strip(), None, attributes)
-
+    items = _artists(folder, tagged)
     counts = read(folder / "user_artists.dat", _COUNTS)
     plays = counts.frame["count"]
     counts.refuse(
         (plays <= 0).to_numpy(),
         lambda row: f"the listening count is {plays.iloc[row]}, not above 0",
     )
-    frame = counts.frame.assign(
-        rating=quantile_ratings(counts.frame), timestamp=_times(counts.frame, tagged)
-    )
+    ratings = quantile_ratings(counts.frame)
+    times = _times(counts.frame, tagged)
+    frame = counts.frame.assign(rating=ratings, timestamp=times)
     return Content(replace(counts, frame=frame), items, SCALE, "lastfm")
 
 
+def _artists(folder: Path, tagged: Rows | None) -> dict[str, Item]:
+    """The artists by id, with their most frequent tags; the first of them is their genre."""
+    artists = read(folder / "artists.dat", _ARTISTS)
+    artists.refuse_repeats("item")
+    tags_by_artist = _tags_by_artist(folder, tagged)
+    items = {}
+    for number, name in artists.frame.itertuples(index=False):
+        key = str(number)
+        tags = tags_by_artist.get(key, ())
+        attributes = {"tags": tags, "genres": tags[:1]} if tags else {}
+        items[key] = Item(key, name.strip(), None, attributes)
+    return items
+
+
+def _tags_by_artist(folder: Path, tagged: Rows | None) -> dict[str, tuple[str, ...]]:
+    path = folder / "tags.dat"
+    if tagged is None or not path.exists():
+        return {}
+    texts = read(path, _TAGS)
+    texts.refuse_repeats("tag")
+    with_texts = tagged.frame[["item", "tag"]].merge(texts.frame, on="tag")
+    return frequent_tags(with_texts.assign(tag=with_texts["text"]))
+
+
 def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
-    """The user's own fifth that each count falls into, from 1 to 5: ceil(5 r / n) for the r of the
-    user's n artists that were heard at most as often, as levels differ by user.
+    """The user's own fifth that each count falls into, from 1 to 5, as levels differ by user.
+
+    It is ceil(5 r / n) for the r of the user's n artists that were heard at most as often.
+
+    Args:
+        counts: The columns ``user`` and ``count``, one row for each artist of a user.
     """
     groups = counts.groupby("user")["count"]
     rank = groups.rank(method="max").astype("int64")
@@ -80,7 +95,9 @@ def quantile_ratings(counts: pd.DataFrame) -> pd.Series[float]:
 
 
 def _tagged(folder: Path) -> Rows | None:
-    timed, dated = folder / "user_taggedartists-timestamps.dat", folder / "user_taggedartists.dat"
+    """Who gave an artist which tag, with times in milliseconds; None if the folder has no such file."""
+    timed = folder / "user_taggedartists-timestamps.dat"
+    dated = folder / "user_taggedartists.dat"
     if timed.exists():
         return read(timed, _TAGGED)
     if not dated.exists():
@@ -98,7 +115,8 @@ def _tagged(folder: Path) -> Rows | None:
 def _times(counts: pd.DataFrame, tags: Rows | None) -> npt.NDArray[np.int64]:
     if tags is None:
         return np.zeros(len(counts), dtype=np.int64)
-    tagged = tags.frame.assign(timestamp=tags.frame["timestamp"] // 1000)
+    seconds = tags.frame["timestamp"] // 1000
+    tagged = tags.frame.assign(timestamp=seconds)
     tagged = tagged[tagged["timestamp"] >= EARLIEST]
     latest = tagged.groupby(["user", "item"])["timestamp"].max()
     pairs = pd.MultiIndex.from_frame(counts[["user", "item"]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -43,9 +43,10 @@ class Format:
 
 def found(folder: Path, file: str) -> list[Path]:
     """The files of a folder that have one of the names or patterns between ``|``."""
-    return sorted(
-        path for each in file.split("|") for path in folder.glob(each) if not path.is_dir()
-    )
+    files: list[Path] = []
+    for pattern in file.split("|"):
+        files += [path for path in folder.glob(pattern) if not path.is_dir()]
+    return sorted(files)
 
 
 def missing(folder: Path, names: Sequence[str]) -> list[str]:
@@ -59,16 +60,11 @@ def formats() -> Sequence[Format]:
     from pytest_recsys_mt.datasets import lastfm, mind, netflix, reading
     from pytest_recsys_mt.datasets.description import descriptions
 
-    described = (
-        Format(
-            form.name,
-            form.files,
-            partial(reading.read, form),
-            form.source,
-            by_content=bool(form.interactions.first_line),
-        )
-        for form in descriptions()
-    )
+    described = []
+    for form in descriptions():
+        read = partial(reading.read, form)
+        by_content = bool(form.interactions.first_line)
+        described.append(Format(form.name, form.files, read, form.source, by_content))
     return [*described, *lastfm.FORMATS, *mind.FORMATS, *netflix.FORMATS]
 
 
@@ -86,50 +82,66 @@ def load(
             description of tables. A `Path` is never a name.
         cache_dir: The folder of named datasets; by default that of `download.data_directory`.
         repeats: What becomes of rows that repeat a user and an item.
-        told: Told in sentences what was done to the rows, and, of a path, what was read.
+        told: Called with each note: what was done to the rows, and, of a path, what was read.
 
     Raises:
         DataError: If there is no such dataset, it cannot be downloaded, or a file of it is missing,
             malformed or unsafe; the text names the file and the line.
     """
-    from pytest_recsys_mt.datasets.reading import made, summary
-
     if isinstance(source, str) and source in NAMES:
-        folder = obtained(source, cache_dir)
-        if folder is None:
-            return load_mini()
-        form = _format(folder)
-        if form is None:
-            remedy = (
-                f"put those of {BY_HAND[source]} into it"
-                if source in BY_HAND
-                else "delete that folder, and it is downloaded anew"
-            )
-            raise DataError(
-                f"folder {str(folder)!r} holds none of the files of {source!r}; {remedy}"
-            )
-        return made(source, form.read(folder, told), repeats, told)
-    path, given = place(source)
+        return _load_named(source, cache_dir, repeats, told)
+    path, options = place(source)
     if path is None:
         raise DataError(unknown(source))
-    from pytest_recsys_mt.datasets import archives, recordings, table
-
     try:
-        if path.is_dir() and not given and (form := _format(path)):
-            content = form.read(path, told)
-        else:
-            file = table.only_table(path) if path.is_dir() else path
-            if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
-                return recordings.load(file, file.stem)
-            content = table.load(file, given, told)
-        name = path.resolve().name if path.is_dir() else archives.stem(path)
-        dataset = made(name, content, repeats, told)
+        dataset, summary = _load_path(path, options, repeats, told)
     except (UnicodeError, OverflowError) as problem:
         raise DataError(
             f"{str(path)!r} holds a value that is neither text nor a number: {problem}"
         ) from problem
-    told(summary(path, dataset))
+    if summary:
+        told(summary)
     return dataset
+
+
+def _load_named(name: str, cache_dir: Path | None, repeats: Repeats, told: Told) -> Dataset:
+    from pytest_recsys_mt.datasets.reading import made
+
+    folder = obtained(name, cache_dir)
+    if folder is None:
+        return load_mini()
+    form = _format(folder)
+    if form is None:
+        if name in BY_HAND:
+            remedy = f"put those of {BY_HAND[name]} into it"
+        else:
+            remedy = "delete that folder, and it is downloaded anew"
+        raise DataError(f"folder {str(folder)!r} holds none of the files of {name!r}; {remedy}")
+    return made(name, form.read(folder, told), repeats, told)
+
+
+def _load_path(
+    path: Path, options: Mapping[str, str], repeats: Repeats, told: Told
+) -> tuple[Dataset, str]:
+    """The dataset of a folder or a file, and its summary, which recorded answers have none of.
+
+    `options` are those behind the question mark.
+    """
+    from pytest_recsys_mt.datasets import archives, recordings, table
+    from pytest_recsys_mt.datasets.reading import made, summary
+
+    is_folder = path.is_dir()
+    form = _format(path) if is_folder and not options else None
+    if form is not None:
+        content = form.read(path, told)
+    else:
+        file = table.only_table(path) if is_folder else path
+        if file.suffix.lower() == recordings.SUFFIX and not table.is_table(file):
+            return recordings.load(file, file.stem), ""
+        content = table.load(file, options, told)
+    name = path.resolve().name if is_folder else archives.stem(path)
+    dataset = made(name, content, repeats, told)
+    return dataset, summary(path, dataset)
 
 
 def load_mini() -> Dataset:
@@ -148,18 +160,20 @@ def load_mini() -> Dataset:
 def place(source: str | Path) -> tuple[Path | None, dict[str, str]]:
     """The existing path that a source names, if any, and the options behind its question mark."""
     path = expanded(source)
-    if len(str(source)) > LONGEST_PATH:
-        raise DataError(
-            f"a path of {len(str(source)):,} characters is none: {str(source)[:80]!r}..."
-        )
-    given: dict[str, str] = {}
-    if not os.path.exists(path) and "?" in str(source):
+    text = str(source)
+    if len(text) > LONGEST_PATH:
+        raise DataError(f"a path of {len(text):,} characters is none: {text[:80]!r}...")
+    options: dict[str, str] = {}
+    # A name of a file may contain a question mark.
+    if not os.path.exists(path) and "?" in text:
         try:
-            name, given = specs.split(str(source))
+            name, options = specs.split(text)
         except RecommenderError as problem:
             raise DataError(str(problem)) from problem
         path = expanded(name)
-    return (path if path.exists() else None), given
+    if not path.exists():
+        return None, options
+    return path, options
 
 
 def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
@@ -185,25 +199,31 @@ def obtained(name: str, cache_dir: Path | None = None) -> Path | None:
 
 
 def _format(folder: Path) -> Format | None:
-    lacking = {form: missing(folder, form.files) for form in formats() if not form.by_content}
-    share = {form: len(files) / len(form.files) for form, files in lacking.items()}
-    near = [form for form in lacking if share[form] == min(share.values())]
-    if share[near[0]] == 1:
+    """The format whose files a folder has; None if it has no file of any.
+
+    Raises:
+        DataError: If the folder has some files of a format, and lacks others.
+    """
+    missing_files = {form: missing(folder, form.files) for form in formats() if not form.by_content}
+    missing_share = {form: len(files) / len(form.files) for form, files in missing_files.items()}
+    least = min(missing_share.values())
+    if least == 1:
         return None
-    if lacking[near[0]]:
-        names = " or ".join(form.name for form in near)
-        files = " or ".join(", ".join(lacking[form]) for form in near)
-        raise DataError(f"folder {str(folder)!r} looks like {names}, but lacks {files}")
-    return near[0]
+    nearest = [form for form, share in missing_share.items() if share == least]
+    if least == 0:
+        return nearest[0]
+    names = " or ".join(form.name for form in nearest)
+    files = " or ".join(", ".join(missing_files[form]) for form in nearest)
+    raise DataError(f"folder {str(folder)!r} looks like {names}, but lacks {files}")
 
 
 def unknown(source: str | Path) -> str:
     """The error text if `source` is neither a name nor a path."""
     if isinstance(source, Path) or "/" in source or "\\" in source or Path(source).suffix:
         return f"no file or folder {str(source)!r}; give a path or one of {', '.join(NAMES)}"
-    nearest = difflib.get_close_matches(source.lower(), NAMES, n=1)
-    guess = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    similar_names = difflib.get_close_matches(source.lower(), NAMES, n=1)
+    question = f" Did you mean {similar_names[0]!r}?" if similar_names else ""
     return (
-        f"no dataset {source!r}.{guess} Known are {', '.join(NAMES)}; the path of a folder or of a "
+        f"no dataset {source!r}.{question} Known are {', '.join(NAMES)}; the path of a folder or of a "
         f"CSV, TSV or Parquet table also works"
     )

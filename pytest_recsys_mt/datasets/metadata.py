@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_recsys_mt.requests import Item
 
+_FACTS = ("directors", "cast", "genres")
 _ARTICLE_LAST = re.compile(r"^(.*), (the|a|an)$")  # a title in lower case in MovieLens's notation
 
 
@@ -27,23 +28,32 @@ def with_metadata(items: Mapping[str, Item], links: Mapping[str, str]) -> dict[s
 
     Known films gain ``directors`` and ``cast`` (tuples of names), and ``genres`` where missing.
     """
-    facts = {film.id: film.attributes for film in _table()}
-    return {key: _joined(item, facts.get(links.get(key, ""))) for key, item in items.items()}
+    facts_by_imdb = {film.id: film.attributes for film in _table()}
+    joined = {}
+    for key, item in items.items():
+        facts = facts_by_imdb.get(links.get(key, ""))
+        joined[key] = _joined(item, facts)
+    return joined
 
 
 def with_metadata_by_title(items: Mapping[str, Item]) -> dict[str, Item]:
     """The same by name and year, if only one film has them; items without a year gain nothing."""
-    facts: dict[tuple[str, int | None], Mapping[str, Any] | None] = {}
+    facts_by_title: dict[tuple[str, int | None], Mapping[str, Any] | None] = {}
     for film in _table():
-        key = item_key(film)
-        facts[key] = None if key in facts else film.attributes
-    return {key: _joined(item, facts.get(item_key(item))) for key, item in items.items()}
+        title = item_key(film)
+        is_ambiguous = title in facts_by_title
+        facts_by_title[title] = None if is_ambiguous else film.attributes
+    joined = {}
+    for key, item in items.items():
+        facts = facts_by_title.get(item_key(item))
+        joined[key] = _joined(item, facts)
+    return joined
 
 
 def title_key(title: str) -> str:
     """A title to compare in two sources: ``Matrix, The`` is ``thematrix``."""
     moved = _ARTICLE_LAST.sub(r"\2 \1", title.casefold())
-    return "".join(c for c in moved if c.isalnum())
+    return "".join(letter for letter in moved if letter.isalnum())
 
 
 def item_key(item: Item) -> tuple[str, int | None]:
@@ -53,13 +63,15 @@ def item_key(item: Item) -> tuple[str, int | None]:
 
 def films() -> tuple[Item, ...]:
     """All films that are known, by IMDb identifier, with their directors."""
-    return tuple(
-        replace(film, attributes={"directors": film.attributes.get("directors", ())})
-        for film in _table()
-    )
+    listed = []
+    for film in _table():
+        directors = film.attributes.get("directors", ())
+        listed.append(replace(film, attributes={"directors": directors}))
+    return tuple(listed)
 
 
 def _joined(item: Item, facts: Mapping[str, Any] | None) -> Item:
+    """The item with the facts; its own attributes count more, unless they are empty."""
     if facts is None:
         return item
     kept = {key: value for key, value in item.attributes.items() if value or key not in facts}
@@ -68,20 +80,17 @@ def _joined(item: Item, facts: Mapping[str, Any] | None) -> Item:
 
 @cache
 def _table() -> tuple[Item, ...]:
-    facts = ("directors", "cast", "genres")
     path = Path(__file__).parent / "data" / "films.csv.xz"
     with lzma.open(path, "rt", encoding="utf-8", newline="") as lines:
-        return tuple(
-            Item(
-                row["imdb"],
-                row["title"],
-                int(row["year"]),
-                {name: tuple(row[name].split("|")) for name in facts if row[name]},
-            )
-            for row in csv.DictReader(lines)
-        )
+        return tuple(_film(row) for row in csv.DictReader(lines))
+
+
+def _film(row: Mapping[str, str]) -> Item:
+    facts = {name: tuple(row[name].split("|")) for name in _FACTS if row[name]}
+    return Item(row["imdb"], row["title"], int(row["year"]), facts)
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Names from their list, ``"Ann Lee, Bo Lu"``."""
-    return tuple(name for part in text.split(",") if (name := part.strip()))
+    names = [part.strip() for part in text.split(",")]
+    return tuple(name for name in names if name)

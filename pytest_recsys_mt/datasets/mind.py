@@ -34,33 +34,44 @@ def _layout(**columns: Kind) -> Layout:
 
 
 _NEWS = _layout(
-    item="id", category="text", subcategory="text", title="text", abstract="text", url="text", entities="text",
+    item="id",
+    category="text",
+    subcategory="text",
+    title="text",
+    abstract="text",
+    url="text",
+    entities="text",
     abstract_entities="text",
-)  # fmt: skip
+)
 _BEHAVIORS = _layout(
     impression="integer", user="id", time="text", history="text", impressions="text"
 )
 
 
 def _read(parts: Sequence[str], folder: Path, told: Told) -> Content:
-    """What a folder of this format holds; a file without labels is refused. A user's candidates are what the impression
-    of the latest click showed, in its order, unless it showed less than `LEAST`.
+    """What a folder of this format holds; a file without labels is refused.
+
+    A user's candidates are what the impression of the latest click showed, in its order, unless it showed less than
+    `LEAST`.
     """
     items: dict[str, Item] = {}
-    for part in reversed(parts):
+    for part in reversed(parts):  # of news in several parts, the row of the first counts
         items |= _catalogue(folder / part / "news.tsv")
     files = [read(folder / part / "behaviors.tsv", _BEHAVIORS) for part in parts]
     frames = []
     for rows in files:
         times = unix_seconds(rows, "time", TIME_FORMAT, told)
-        frames += [_history(rows, items), _shown(rows, items, times)]
-    frame = pd.concat(frames, ignore_index=True)
-    clicks = frame[frame["clicked"]]
+        frames.append(_history(rows, items))
+        frames.append(_shown(rows, items, times))
+    entries = pd.concat(frames, ignore_index=True)
+    clicks = entries[entries["clicked"]]
     if clicks.empty:
         raise DataError(f"folder {str(folder)!r}: no impression or history has a click")
-    latest = clicks.groupby(["user", "item"], as_index=False)["timestamp"].max().assign(rating=1.0)
-    whole = joined(folder, files)
-    return Content(Rows(folder, latest, whole.place), items, CLICKS, offered=_offered(frame, items))
+    latest = clicks.groupby(["user", "item"], as_index=False)["timestamp"].max()
+    latest = latest.assign(rating=1.0)
+    rows_of_all = joined(folder, files)
+    clicked_rows = Rows(folder, latest, rows_of_all.place)
+    return Content(clicked_rows, items, CLICKS, offered=_offered(entries, items))
 
 
 def _catalogue(path: Path) -> dict[str, Item]:
@@ -68,7 +79,8 @@ def _catalogue(path: Path) -> dict[str, Item]:
     news.refuse_repeats("item")
     items = {}
     for key, category, subcategory, title, abstract, *_ in news.frame.itertuples(index=False):
-        categories = tuple(filter(None, (category.strip(), subcategory.strip())))
+        names = (category.strip(), subcategory.strip())
+        categories = tuple(name for name in names if name)
         attributes: dict[str, object] = {"categories": categories}
         if abstract.strip():
             attributes["abstract"] = abstract.strip()
@@ -77,47 +89,56 @@ def _catalogue(path: Path) -> dict[str, Item]:
 
 
 def _entries(rows: Rows, column: str) -> pd.DataFrame:
-    lists = pd.DataFrame({"user": rows.frame["user"], "entry": rows.frame[column].str.split()})
+    """One row for each entry of a column of lists: ``user``, ``entry``, its ``row`` in the file, its ``place`` in the list."""
+    listed = rows.frame[column].str.split()
+    lists = pd.DataFrame({"user": rows.frame["user"], "entry": listed})
     entries = lists.explode("entry").dropna()
     places = entries.groupby(level=0).cumcount()
     return entries.assign(row=entries.index, place=places).reset_index(drop=True)
 
 
 def _history(rows: Rows, items: Mapping[str, Item]) -> pd.DataFrame:
-    found = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
-    unknown = found["row"][~found["item"].isin(list(items))]
-    rows.refuse(
-        rows.frame.index.isin(unknown),
-        lambda row: (
-            f"history names {next(key for key in rows.cell('history', row).split() if key not in items)!r}, "
-            f"which is not in news.tsv"
-        ),
-    )
-    return found.assign(clicked=True, shown=-1)
+    """The clicks of the histories; they have no times, so their places in the history stand for them."""
+    entries = _entries(rows, "history").rename(columns={"entry": "item", "place": "timestamp"})
+    is_unknown = ~entries["item"].isin(list(items))
+    wrong_rows = entries["row"][is_unknown]
+
+    def why(row: int) -> str:
+        unknown = [key for key in rows.cell("history", row).split() if key not in items]
+        return f"history names {unknown[0]!r}, which is not in news.tsv"
+
+    rows.refuse(rows.frame.index.isin(wrong_rows), why)
+    return entries.assign(clicked=True, shown=-1)
 
 
 def _shown(rows: Rows, items: Mapping[str, Item], times: npt.NDArray[np.int64]) -> pd.DataFrame:
-    found = _entries(rows, "impressions")
+    """What the impressions show; ``shown`` is the number of the impression."""
+    entries = _entries(rows, "impressions")
     # Only distinct entries are parsed one by one: millions of entries name thousands of news.
-    codes, distinct = pd.factorize(found["entry"])
+    codes, distinct = pd.factorize(entries["entry"])
     parts = pd.Series(distinct).str.rpartition("-")
-    sound = parts[1].eq("-") & parts[2].isin(["0", "1"]) & parts[0].isin(list(items))
-    wrong = found["row"][~sound.to_numpy()[codes]]
+    news = parts[0]
+    dash = parts[1]
+    label = parts[2]
+    is_sound = dash.eq("-") & label.isin(["0", "1"]) & news.isin(list(items))
+    wrong_rows = entries["row"][~is_sound.to_numpy()[codes]]
     index = rows.frame.index
+    is_empty = ~index.isin(entries["row"])
     rows.refuse(
-        ~index.isin(found["row"]) | index.isin(wrong),
+        is_empty | index.isin(wrong_rows),
         lambda row: _refusal(rows.cell("impressions", row).split(), items),
     )
-    number = found["row"].to_numpy()
-    return found.assign(
-        item=parts[0].to_numpy()[codes],
-        clicked=parts[2].eq("1").to_numpy()[codes],
-        timestamp=times[number],
-        shown=number,
+    impression = entries["row"].to_numpy()
+    return entries.assign(
+        item=news.to_numpy()[codes],
+        clicked=label.eq("1").to_numpy()[codes],
+        timestamp=times[impression],
+        shown=impression,
     )
 
 
 def _refusal(entries: Sequence[str], items: Mapping[str, Item]) -> str:
+    """Why the entries of an impression are refused."""
     for entry in entries:
         key, dash, label = entry.rpartition("-")
         if entry in items:
@@ -136,25 +157,28 @@ def _offered(frame: pd.DataFrame, items: Mapping[str, Item]) -> dict[str, tuple[
     shown = frame[frame["shown"] >= 0]
     clicked = shown[shown["clicked"]].sort_values("timestamp", kind="stable")
     latest = clicked.drop_duplicates("user", keep="last")[["user", "timestamp", "shown"]]
-    offered = shown.merge(latest).drop_duplicates(["user", "item"])
-    return {
-        str(user): tuple(items[key] for key in listed)
-        for user, listed in offered.groupby("user")["item"]
-        if len(listed) >= LEAST
-    }
+    shown_with_it = shown.merge(latest).drop_duplicates(["user", "item"])
+    offered = {}
+    for user, listed in shown_with_it.groupby("user")["item"]:
+        if len(listed) >= LEAST:
+            offered[str(user)] = tuple(items[key] for key in listed)
+    return offered
 
 
 SOURCE = "https://github.com/msnews/msnews.github.io/blob/master/assets/doc/introduction.md"
 FILES = ("news.tsv", "behaviors.tsv")
+
+
+def _format_of_parts(size: str) -> Format:
+    """The format of a folder that holds the published parts of one size, each in its own folder."""
+    folders = [f"MIND{size}_{part}" for part in PARTS]
+    files = tuple(f"{folder}/{file}" for folder in folders for file in FILES)
+    name = f"MIND{size} with training and validation set"
+    return Format(name, files, partial(_read, folders), SOURCE)
+
+
 FORMATS = (
     Format("MIND", FILES, partial(_read, [""]), SOURCE),
-    *(
-        Format(
-            f"MIND{size} with training and validation set",
-            tuple(f"MIND{size}_{part}/{file}" for part in PARTS for file in FILES),
-            partial(_read, [f"MIND{size}_{part}" for part in PARTS]),
-            SOURCE,
-        )
-        for size in ("small", "large")
-    ),
+    _format_of_parts("small"),
+    _format_of_parts("large"),
 )

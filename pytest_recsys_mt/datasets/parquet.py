@@ -32,17 +32,19 @@ def read(path: Path, columns: tuple[Column, ...]) -> Rows:
         DataError: If the file cannot be read, lacks a column, or has a cell of a wrong kind; places are rows, from 1.
     """
     names = header(path)
-    found = match(names, columns, f"{str(path)!r}")
-    wanted = [names[position] for position in found]
+    column_by_place = match(names, columns, f"{str(path)!r}")
+    wanted = [names[place] for place in column_by_place]
     try:
         cells = pd.read_parquet(path, columns=wanted)
     except (ValueError, OSError) as problem:
         raise DataError(f"{str(path)!r} is not a sound Parquet file: {problem}") from problem
     if cells.empty:
         raise DataError(f"{str(path)!r} has no rows")
-    cells = cells.reset_index(drop=set(wanted) <= set(cells.columns))[wanted]
-    cells.columns = pd.Index([column.name for column in found.values()])
+    # What pandas wrote as the index of its table is a column for us.
+    index_is_wanted = not set(wanted) <= set(cells.columns)
+    cells = cells.reset_index(drop=not index_is_wanted)[wanted]
+    cells.columns = pd.Index([column.name for column in column_by_place.values()])
     rows = Rows(path, cells, lambda row: f"row {row + 1}")
-    for column in found.values():
+    for column in column_by_place.values():
         cells[column.name] = rows.converted(column)
     return rows

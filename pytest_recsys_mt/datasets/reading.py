@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,26 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.datasets.description import Description, Part
 from pytest_recsys_mt.datasets.joins import JOINS
 from pytest_recsys_mt.datasets.loading import Repeats, Told
+from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
 from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
 
-SCALES = tuple(
-    starmap(Scale, [(0, 1), (1, 5), (0.5, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100)])
+SCALES = (
+    Scale(0, 1),
+    Scale(1, 5),
+    Scale(0.5, 5),
+    Scale(0, 5),
+    Scale(1, 7),
+    Scale(1, 10),
+    Scale(0, 10),
+    Scale(0, 100),
 )
 """The usual rating scales, in the order of trial."""
-ODD = 0.05
-"""The share of ids that are unlike the others up to which they are told of."""
-MISSING = frozenset({"NULL", "null", "\\N", "nan", "NaN", "NA", "N/A", "#N/A", "None"})
-"""What tools write where there is no value; it may be an id, too."""
+_FIRST_DATE = 10**8
+_LAST_DATE = 2.5e11
+"""Unix seconds between these are shown as dates; the last is in the year 9892, and `datetime` ends with 9999."""
 
 
 @dataclass(frozen=True)
@@ -50,150 +56,207 @@ class Content:
 
 
 def read(form: Description, folder: Path, told: Told) -> Content:
-    """What a folder in a described format holds.
+    """Read a folder in a described format.
+
+    Args:
+        form: The format.
+        folder: The folder that holds its files.
+        told: Called with each note on what was done to the rows.
+
+    Returns:
+        The interactions, the catalogue and the users.
 
     Raises:
         DataError: If a file is wrong; the text names the file and the line (for Parquet, the row).
     """
-    rows, facts = interactions(form.interactions.paths(folder), form.interactions, folder, told)
-    scale = Scale(*form.interactions.scale) if form.interactions.scale else usual_scale(rows)
-    if form.items and (paths := form.items.paths(folder)):
-        listed = catalogue_of(paths, form.items, folder, told, rows)
-    else:
-        listed = named_by_ids(rows, told)
-    items: Mapping[str, Item] = {
-        key: replace(item, attributes={**facts.get(key, {}), **item.attributes})
-        for key, item in listed.items()
-    }
+    part = form.interactions
+    rows, facts = interactions(part.paths(folder), part, folder, told)
+    scale = Scale(*part.scale) if part.scale else usual_scale(rows)
+    items = _with_facts(_listed_items(form, folder, told, rows), facts)
     items = with_tags(items, form.tags, folder)
     for join in form.joins:
         if join not in JOINS:
             raise DataError(f"joins has {join!r}, and knows {', '.join(JOINS)}")
         items = JOINS[join](items, folder)
-    users = users_of(form.users, folder) if form.users is not None else {}
+    users = {} if form.users is None else users_of(form.users, folder)
     return Content(rows, items, scale, form.family, users, thing=form.thing)
+
+
+def _listed_items(form: Description, folder: Path, told: Told, rows: Rows) -> dict[str, Item]:
+    """The items of the format's catalogue; without its files, those of the interactions."""
+    paths = form.items.paths(folder) if form.items else []
+    if form.items is None or not paths:
+        return named_by_ids(rows, told)
+    return catalogue_of(paths, form.items, folder, told, rows)
+
+
+def _with_facts(
+    items: Mapping[str, Item], facts: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Item]:
+    """The items with the facts that stand beside interactions; what the catalogue says counts more."""
+    joined = {}
+    for key, item in items.items():
+        attributes = {**facts.get(key, {}), **item.attributes}
+        joined[key] = replace(item, attributes=attributes)
+    return joined
 
 
 def interactions(
     paths: Sequence[Path], part: Part, folder: Path, told: Told
 ) -> tuple[Rows, dict[str, Mapping[str, Any]]]:
-    """The interactions of some files, and by item the facts that stand beside them."""
+    """The interactions of some files, and by item the facts that stand beside them.
+
+    Args:
+        paths: The files.
+        part: What their columns mean.
+        folder: The folder that holds them; it stands in errors about several files.
+        told: Called with each note on what was done to the rows.
+
+    Returns:
+        The rows, with a rating of 1 and the place in the file where ratings and times are missing; and the
+        attributes by item id.
+
+    Raises:
+        DataError: If a file is wrong or no row is left; the text names the file and the line.
+    """
     rows = part.read(paths, folder)
     for column, values in part.keep.items():
         rows = rows.only(rows.frame[column].astype(str).isin(list(values)).to_numpy())
-    if part.unrated and "rating" in rows.frame:
-        before = len(rows.frame)
-        rows = rows.only(~rows.frame["rating"].isin(list(part.unrated)).to_numpy())
-        if dropped := before - len(rows.frame):
-            none = " or ".join(f"{value:g}" for value in part.unrated)
-            row, verb = ("row", "is") if dropped == 1 else ("rows", "are")
-            told(f"{dropped:,} {row} without a rating ({none}) {verb} left out")
+    rows = _rated_rows(rows, part, told)
     frame = rows.frame
     if frame.empty:
         raise DataError(f"{str(rows.path)!r} holds no interactions")
     for column in ("user", "item"):
-        _tell_of_odd_ids(frame[column], told)
+        report_odd_ids(frame[column], told)
     times: Any = np.arange(len(frame))
     if "timestamp" in frame:
         times = unix_seconds(rows, "timestamp", part.time_format, told)
-    whole = frame.assign(rating=frame.get("rating", 1.0), timestamp=times)
-    return replace(rows, frame=whole), _facts(frame, part)
+    ratings = frame.get("rating", 1.0)
+    completed = frame.assign(rating=ratings, timestamp=times)
+    return replace(rows, frame=completed), _facts(frame, part)
 
 
-def _tell_of_odd_ids(column: pd.Series[Any], told: Told) -> None:
-    if pd.api.types.is_numeric_dtype(column):
-        return
-    ids = pd.Series(column.unique()).astype(str)
-    numbers = ids.str.fullmatch(r"\d+(\.0+)?")
-    odd = ids[~numbers if numbers.mean() > 0.5 else numbers]
-    if 0 < len(odd) <= ODD * len(ids):
-        kind = "are no numbers" if numbers.mean() > 0.5 else "are numbers"
-        told(
-            f"of {len(ids):,} {column.name} ids {len(odd):,} {kind}, unlike the others: {odd.iloc[0]!r}"
-        )
-    plain = ids.str.strip().str.removesuffix(".0")
-    twins = ids[(plain != ids) & plain.isin(ids)]
-    if len(twins):
-        told(
-            f"{column.name} ids such as {plain[twins.index[0]]!r} and {twins.iloc[0]!r} stand side by side, and "
-            f"count as two"
-        )
-    if len(missing := ids[ids.isin(list(MISSING))]):
-        told(
-            f"{missing.iloc[0]!r} is taken for the id of a {column.name}; leave such rows out if it means none"
-        )
+def _rated_rows(rows: Rows, part: Part, told: Told) -> Rows:
+    """The rows without those whose rating stands for "not rated", such as Book-Crossing's 0."""
+    if not part.unrated or "rating" not in rows.frame:
+        return rows
+    is_unrated = rows.frame["rating"].isin(list(part.unrated)).to_numpy()
+    dropped = int(is_unrated.sum())
+    if dropped:
+        values = " or ".join(f"{value:g}" for value in part.unrated)
+        subject = "row without a rating" if dropped == 1 else "rows without a rating"
+        verb = "is" if dropped == 1 else "are"
+        told(f"{dropped:,} {subject} ({values}) {verb} left out")
+    return rows.only(~is_unrated)
 
 
 def usual_scale(rows: Rows) -> Scale:
-    """The first usual scale that holds all ratings; DataError if there is none."""
-    ratings, widest = rows.frame["rating"].to_numpy(), SCALES[-1]
+    """The first usual scale that holds all ratings.
+
+    Raises:
+        DataError: If there is none; the text names the first row with a rating outside all of them.
+    """
+    ratings = rows.frame["rating"].to_numpy()
+    widest = SCALES[-1]
     known = ", ".join(f"{scale.low:g} to {scale.high:g}" for scale in SCALES)
-    rows.refuse(
-        (ratings < widest.low) | (ratings > widest.high),
-        lambda row: (
+
+    def why(row: int) -> str:
+        return (
             f"rating {ratings[row]:g} is outside all usual scales ({known}); convert the column to "
             f"one of them, say the scale ('?scale=LOW,HIGH' behind the path), or what is no rating "
             f"('?unrated={ratings[row]:g}')"
-        ),
-    )
-    low, high = ratings.min(), ratings.max()
-    return next(scale for scale in SCALES if scale.low <= low and high <= scale.high)
+        )
+
+    rows.refuse((ratings < widest.low) | (ratings > widest.high), why)
+    lowest = ratings.min()
+    highest = ratings.max()
+    fitting = [scale for scale in SCALES if scale.low <= lowest and highest <= scale.high]
+    return fitting[0]
 
 
 def _facts(frame: pd.DataFrame, part: Part) -> dict[str, Mapping[str, Any]]:
-    rows: dict[str, dict[str, Any]] = {}
+    """Attributes by item, from the columns of `Part.facts`: of each column the item's most frequent value."""
+    facts_by_item: dict[str, dict[str, Any]] = {}
     for name in part.facts.keys() & set(frame):
-        known = frame[["item", name]][frame[name].notna() & (frame[name].astype(str) != "")]
+        is_known = frame[name].notna() & (frame[name].astype(str) != "")
+        known = frame[["item", name]][is_known]
         counts = known.groupby(["item", name], observed=True).size().reset_index(name="count")
-        most = counts.sort_values("count", ascending=False, kind="stable").drop_duplicates("item")
-        for item, value in zip(most["item"], most[name], strict=True):
-            rows.setdefault(str(item), {"item": item})[name] = value
-    return {key: item_of(row, part, {}, Path()).attributes for key, row in rows.items()}
+        descending = counts.sort_values("count", ascending=False, kind="stable")
+        most_frequent = descending.drop_duplicates("item")
+        for item, value in zip(most_frequent["item"], most_frequent[name], strict=True):
+            facts = facts_by_item.setdefault(str(item), {"item": item})
+            facts[name] = value
+    # The values are cleaned as those of a catalogue are: markup, lists, missing ones.
+    return {key: item_of(row, part, {}, Path()).attributes for key, row in facts_by_item.items()}
 
 
 def users_of(part: Part, folder: Path) -> dict[str, dict[str, Any]]:
-    """The attributes of users; whole numbers are numbers."""
+    """The attributes of users by id; whole numbers are numbers, and empty values are left out.
+
+    Raises:
+        DataError: If a user has two rows, or a code has no meaning; the text names the file and the line.
+    """
     paths = part.paths(folder)
     if not paths:
         return {}
     rows = part.read(paths, folder)
     rows.refuse_repeats("user")
-    frame = rows.frame.loc[:, [not str(name).startswith("-") for name in rows.frame]]
+    # `Part.layout` calls the columns without a meaning -0, -1 and so on.
+    has_meaning = [not str(name).startswith("-") for name in rows.frame]
+    frame = rows.frame.loc[:, has_meaning]
     for name, meanings in part.codes.items():
-        rows.refuse(
-            ~frame[name].isin(list(meanings)).to_numpy(),
-            lambda row: (
-                f"{name} code {frame[name].iloc[row]} is not one of {', '.join(meanings)}"  # noqa: B023
-            ),
-        )
-        frame = frame.assign(**{name: frame[name].map(meanings)})
-    return {
-        str(row.pop("user")): {str(name): _number(value) for name, value in row.items() if value}
-        for row in frame.to_dict("records")
-    }
+        frame = _decoded(rows, frame, name, meanings)
+    users = {}
+    for row in frame.to_dict("records"):
+        user = str(row.pop("user"))
+        users[user] = {str(name): _number(value) for name, value in row.items() if value}
+    return users
+
+
+def _decoded(
+    rows: Rows, frame: pd.DataFrame, column: str, meanings: Mapping[str, str]
+) -> pd.DataFrame:
+    """The frame with the meanings of a column's codes in their place."""
+    codes = frame[column]
+    rows.refuse(
+        ~codes.isin(list(meanings)).to_numpy(),
+        lambda row: f"{column} code {codes.iloc[row]} is not one of {', '.join(meanings)}",
+    )
+    return frame.assign(**{column: codes.map(meanings)})
 
 
 def _number(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value
 
 
 def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
-    """The dataset; `told` hears of rows that repeat a user and an item.
+    """Make the dataset of what the files of a format hold.
+
+    Args:
+        name: The dataset's name.
+        content: What the files hold.
+        repeats: What becomes of rows that repeat a user and an item.
+        told: Called with a note if there are such rows.
 
     Raises:
         DataError: For the first row that names an item outside the catalogue, has a rating off the scale, or repeats a
             user and an item that is refused; the text names the file and the line.
     """
-    rows, scale = content.rows, content.scale
+    rows = content.rows
+    scale = content.scale
     if content.thing and not re.fullmatch(r"[\w'’ -]{1,40}", content.thing):
         raise DataError(f"thing={content.thing!r} is no word for an item, such as 'book'")
-    rated = rows.frame["rating"].nunique() > 1
-    remedy = f"; -o recsys_repeats=latest{'' if rated else ' or count'} allows this"
-    if repeats == "count" and rated:
+    has_ratings = rows.frame["rating"].nunique() > 1
+    choices = "latest" if has_ratings else "latest or count"
+    remedy = f"; -o recsys_repeats={choices} allows this"
+    if repeats == "count" and has_ratings:
         repeats = "refuse"  # a count would replace what users said
         remedy = "; -o recsys_repeats=count cannot stand beside a column of ratings: choose latest, or take it out"
     kept = _checked(rows, content.items, scale, repeats, remedy)
-    if dropped := len(rows.frame) - len(kept):
+    dropped = len(rows.frame) - len(kept)
+    if dropped:
         verb = "repeat" if dropped > 1 else "repeats"
         how = "the latest of each is kept" if repeats == "latest" else "their number is the rating"
         told(
@@ -214,44 +277,65 @@ def made(name: str, content: Content, repeats: Repeats, told: Told) -> Dataset:
 
 
 def summary(path: Path, dataset: Dataset) -> str:
-    """What was read, in a sentence."""
-    frame, scale = dataset.interactions, dataset.scale
-    ratings = f"ratings from {frame['rating'].min():g} to {frame['rating'].max():g}"
-    if frame["rating"].nunique() == 1:
-        only = frame["rating"].iloc[0]
-        ratings = "no ratings" if only == 1 else f"every rating is {only:g}"
-    first, last = (_day(int(at)) for at in (frame["timestamp"].min(), frame["timestamp"].max()))
-    times = f"until {last}" if last else "in the order of the file"
-    if first:
-        times = f"from {first} to {last}"
-    titles = Counter(item.label for item in dataset.items.values())
-    alike = sum(items for items in titles.values() if items > 1)
-    told = (
-        f"; {alike:,} items have the title of another, and a language model cannot tell them apart"
-    )
-    return (
+    """What was read, in a sentence: users, items, interactions, times, ratings, and titles that repeat."""
+    frame = dataset.interactions
+    scale = dataset.scale
+    text = (
         f"{path.name} has {frame['user'].nunique():,} users, {len(dataset.items):,} items and {len(frame):,} "
-        f"interactions, {times}; {ratings}, on the scale {scale.low:g} to {scale.high:g}{told * bool(alike)}"
+        f"interactions, {_times_in_words(frame)}; {_ratings_in_words(frame)}, on the scale {scale.low:g} to "
+        f"{scale.high:g}"
     )
+    items_by_title = Counter(item.label for item in dataset.items.values())
+    alike = sum(items for items in items_by_title.values() if items > 1)
+    if alike:
+        text += f"; {alike:,} items have the title of another, and a language model cannot tell them apart"
+    return text
+
+
+def _times_in_words(frame: pd.DataFrame) -> str:
+    first = _day(int(frame["timestamp"].min()))
+    last = _day(int(frame["timestamp"].max()))
+    if first:
+        return f"from {first} to {last}"
+    if last:
+        return f"until {last}"
+    return "in the order of the file"
 
 
 def _day(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}" if 10**8 < seconds < 2.5e11 else ""
+    """The date of a time in Unix seconds; empty for what only orders the rows."""
+    if not _FIRST_DATE < seconds < _LAST_DATE:
+        return ""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+
+
+def _ratings_in_words(frame: pd.DataFrame) -> str:
+    ratings = frame["rating"]
+    if ratings.nunique() > 1:
+        return f"ratings from {ratings.min():g} to {ratings.max():g}"
+    only = ratings.iloc[0]
+    return "no ratings" if only == 1 else f"every rating is {only:g}"
 
 
 def _checked(
     rows: Rows, items: Container[str], scale: Scale, repeats: Repeats, remedy: str
 ) -> pd.DataFrame:
+    """The rows with ids as categories, each user and item once; DataError for a wrong row.
+
+    `remedy` ends the error text for a repeated pair of user and item.
+    """
     frame = rows.frame.copy(deep=False)
     for column in ("user", "item"):
         if not isinstance(frame[column].dtype, pd.CategoricalDtype):
             codes, ids = pd.factorize(frame[column])
             frame[column] = pd.Categorical.from_codes(codes, pd.Index(ids).astype(str))
-    users, things = frame["user"].cat, frame["item"].cat
+    user_codes = frame["user"].cat.codes.to_numpy().astype(np.int64)
+    item_codes = frame["item"].cat.codes
+    item_ids = frame["item"].cat.categories
 
-    unknown = np.array([name not in items for name in things.categories], dtype=np.bool_)
+    is_unknown = np.array([item not in items for item in item_ids], dtype=np.bool_)
     rows.refuse(
-        unknown[things.codes],
+        is_unknown[item_codes],
         lambda row: f"item {frame['item'].iloc[row]!r} is not in the catalogue",
     )
     ratings = frame["rating"].to_numpy()
@@ -259,24 +343,30 @@ def _checked(
         (ratings < scale.low) | (ratings > scale.high),
         lambda row: f"rating {ratings[row]:g} is outside the scale {scale.low:g} to {scale.high:g}",
     )
-    pairs = users.codes.to_numpy().astype(np.int64) * len(things.categories) + things.codes
+    # One number for each pair of user and item; to sort numbers is cheaper than to group by two columns.
+    pairs = user_codes * len(item_ids) + item_codes
     ordered = np.sort(pairs)
-    if (ordered[1:] == ordered[:-1]).any():
-        if repeats != "refuse":
-            return _once(frame.assign(pair=pairs), repeats)
-        rows.refuse(
-            pd.Index(pairs).duplicated(),
-            lambda row: (
-                f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
-                f"(first at {rows.place(int((pairs == pairs[row]).argmax()))})"
-                f"{remedy}"
-            ),
+    if not (ordered[1:] == ordered[:-1]).any():
+        return frame
+    if repeats != "refuse":
+        return _once(frame.assign(pair=pairs), repeats)
+
+    def why(row: int) -> str:
+        first = int((pairs == pairs[row]).argmax())
+        return (
+            f"user {frame['user'].iloc[row]!r} has item {frame['item'].iloc[row]!r} again "
+            f"(first at {rows.place(first)})"
+            f"{remedy}"
         )
+
+    rows.refuse(pd.Index(pairs).duplicated(), why)
     return frame
 
 
 def _once(frame: pd.DataFrame, repeats: Repeats) -> pd.DataFrame:
+    """The latest row of each pair; with `repeats` count, its rating is the number of the pair's rows."""
     latest = frame.sort_values("timestamp", kind="stable").drop_duplicates("pair", keep="last")
     if repeats == "count":
-        latest["rating"] = latest["pair"].map(frame["pair"].value_counts()).astype("float64")
+        rows_by_pair = frame["pair"].value_counts()
+        latest["rating"] = latest["pair"].map(rows_by_pair).astype("float64")
     return latest

@@ -65,7 +65,7 @@ def read(path: Path) -> dict[str, Recording]:
         DataError: If there is no such file, a line is malformed, or a user has two questions; the
             text names the file and the line.
     """
-    found: dict[str, Recording] = {}
+    recordings: dict[str, Recording] = {}
     for number, row in records(path, json.loads):
         where = f"{str(path)!r}, line {number}"
         request, target = _question(row, where)
@@ -73,41 +73,43 @@ def read(path: Path) -> dict[str, Recording]:
         if not isinstance(text, str):
             raise DataError(f"{where}: 'text' is the answer as text, got {text!r}")
         reply = Reply(text, is_cut_off(row.get("finish_reason")))
-        known = found.setdefault(request.user, Recording(request, target, ()))
+        known = recordings.setdefault(request.user, Recording(request, target, ()))
         if (known.request, known.target) != (request, target):
             raise DataError(
                 f"{where}: user {request.user!r} has another question in an earlier line; give each "
                 f"question its own user"
             )
-        found[request.user] = Recording(request, target, (*known.replies, reply))
-    if not found:
+        recordings[request.user] = Recording(request, target, (*known.replies, reply))
+    if not recordings:
         raise DataError(f"{str(path)!r} holds no recorded answers")
-    return found
+    return recordings
 
 
 def load(path: Path, name: str) -> Dataset:
     """The users, histories, candidates and targets of a file, as a dataset; raises as `read` does."""
     recordings = read(path)
-    rows = [
-        (user, item.id, SCALE.high, at)
-        for user, recording in recordings.items()
-        for at, item in enumerate([*recording.history, recording.target])
-    ]
+    rows = []
+    offered = {}
+    for user, recording in recordings.items():
+        offered[user] = recording.request.candidates or ()
+        for place, item in enumerate([*recording.history, recording.target]):
+            rows.append((user, item.id, SCALE.high, place))
     frame = pd.DataFrame(rows, columns=pd.Index(COLUMNS))
-    offered = {user: each.request.candidates or () for user, each in recordings.items()}
     return Dataset(name, catalogue(recordings.values()), frame, SCALE, offered=offered)
 
 
 def catalogue(recordings: Iterable[Recording]) -> dict[str, Item]:
     """Every item that some recordings name, by id."""
-    return {
-        item.id: item
-        for recording in recordings
-        for item in (*recording.history, *(recording.request.candidates or ()), recording.target)
-    }
+    items_by_id = {}
+    for recording in recordings:
+        candidates = recording.request.candidates or ()
+        for item in (*recording.history, *candidates, recording.target):
+            items_by_id[item.id] = item
+    return items_by_id
 
 
 def _question(row: dict[str, Any], where: str) -> tuple[Request, Item]:
+    """The question of a record, and the item that the user chose."""
     if not isinstance(row.get("user"), str | int):
         raise DataError(f"{where}: 'user' is the user's name, got {row.get('user')!r}")
     history = _items(_titles(row, "history", where))
@@ -118,28 +120,31 @@ def _question(row: dict[str, Any], where: str) -> tuple[Request, Item]:
     chosen = _items([target])[0]
     if chosen in history:
         raise DataError(f"{where}: the target {target!r} stands in the history")
-    ratings = tuple(Rating(item, SCALE.high, at) for at, item in enumerate(history))
+    # There are no times: the places in the history keep its order.
+    ratings = tuple(Rating(item, SCALE.high, place) for place, item in enumerate(history))
     user = str(row["user"])
     return Request(user, ratings, SCALE, tuple(candidates), k=len(candidates)), chosen
 
 
 def _titles(row: dict[str, Any], key: str, where: str) -> list[str]:
     titles = row.get(key)
-    if (
-        not isinstance(titles, list)
-        or not titles
-        or not all(isinstance(title, str) and title.strip() for title in titles)
-    ):
-        raise DataError(f"{where}: {key!r} is a list of titles, got {titles!r:.60}")
-    return titles
+    if isinstance(titles, list) and titles and all(map(_is_title, titles)):
+        return titles
+    raise DataError(f"{where}: {key!r} is a list of titles, got {titles!r:.60}")
+
+
+def _is_title(value: object) -> bool:
+    return isinstance(value, str) and value.strip() != ""
 
 
 def _items(titles: Sequence[str]) -> list[Item]:
-    seen: Counter[str] = Counter()
+    """An item for each title; its id is the title as written, and ``#2`` behind it the second time."""
+    times_seen: Counter[str] = Counter()
     items = []
     for written in titles:
-        seen[written] += 1
+        times_seen[written] += 1
+        times = times_seen[written]
         title, year = split_title(written)
-        twin = f"#{seen[written]}" if seen[written] > 1 else ""
-        items.append(Item(written + twin, title, year))
+        suffix = f"#{times}" if times > 1 else ""
+        items.append(Item(written + suffix, title, year))
     return items

@@ -77,47 +77,68 @@ class Rows:
 
     def converted(self, column: Column) -> pd.Series[Any]:
         """A column of typed cells, as Parquet and JSON have them, in its kind."""
-        cells, kind = self.frame[column.name], column.kind
-        numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
-        if kind == "text":
+        cells = self.frame[column.name]
+        if column.kind == "text":
             return cells.where(cells.notna(), "").astype(str)
-        if kind in ("time", "value"):
+        if column.kind in ("time", "value"):
             return cells
-        if kind == "id" and not numeric:
-            texts = cells.astype(str)
-            no_id = cells.map(lambda cell: isinstance(cell, dict | list | np.ndarray))
-            wrong = (cells.isna() | (texts == "") | no_id).to_numpy(dtype=bool)
-            self.refuse(wrong, lambda row: self._not(column.name, row, "an id"))
-            return texts
-        if kind == "id" and pd.api.types.is_integer_dtype(cells) and not cells.isna().any():
+        if column.kind == "number":
+            return self._numbers(column)
+        if column.kind == "integer":
+            return self._integers(column)
+        types = pd.api.types
+        if not types.is_numeric_dtype(cells) or types.is_bool_dtype(cells):
+            return self._text_ids(column)
+        if types.is_integer_dtype(cells) and not cells.isna().any():
             # The largest of those without a sign do not fit int64.
-            return cells.astype(str if pd.api.types.is_unsigned_integer_dtype(cells) else "int64")
-        series = pd.to_numeric(cells, errors="coerce").astype("float64")
-        numbers = series.to_numpy()
-        wrong = ~np.isfinite(numbers)
-        if (
-            kind != "number"
-        ):  # as a float, a larger one has lost digits; a larger integer does not fit
-            wrong |= (numbers % 1 != 0) | (np.abs(numbers) >= 2.0**53)
-        wanted = WANTED["number" if kind == "number" else "integer"]
-        self.refuse(wrong, lambda row: self._not(column.name, row, wanted))
-        return series if kind == "number" else cells.astype("int64")
+            return cells.astype(str if types.is_unsigned_integer_dtype(cells) else "int64")
+        return self._integers(column)
 
-    def _not(self, column: str, row: int, wanted: str) -> str:
-        return f"{column} is {self.cell(column, row)!r}, not {wanted}"
+    def _text_ids(self, column: Column) -> pd.Series[Any]:
+        cells = self.frame[column.name]
+        texts = cells.astype(str)
+        is_nested = cells.map(lambda cell: isinstance(cell, dict | list | np.ndarray))
+        is_no_id = cells.isna() | (texts == "") | is_nested
+        self._refuse_kind(is_no_id.to_numpy(dtype=bool), column, "an id")
+        return texts
+
+    def _numbers(self, column: Column) -> pd.Series[Any]:
+        numbers = _as_floats(self.frame[column.name])
+        self._refuse_kind(~np.isfinite(numbers.to_numpy()), column, WANTED["number"])
+        return numbers
+
+    def _integers(self, column: Column) -> pd.Series[Any]:
+        """Whole numbers, which may be stored as floats: those have lost digits from 2**53 on."""
+        cells = self.frame[column.name]
+        numbers = _as_floats(cells).to_numpy()
+        is_whole = np.isfinite(numbers) & (numbers % 1 == 0)
+        is_exact = np.abs(numbers) < 2.0**53
+        self._refuse_kind(~(is_whole & is_exact), column, WANTED["integer"])
+        return cells.astype("int64")
+
+    def _refuse_kind(self, wrong: npt.NDArray[np.bool_], column: Column, wanted: str) -> None:
+        name = column.name
+        self.refuse(wrong, lambda row: f"{name} is {self.cell(name, row)!r}, not {wanted}")
+
+
+def _as_floats(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """The cells as float64; NaN for those that are no numbers."""
+    return pd.to_numeric(cells, errors="coerce").astype("float64")
 
 
 def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
     """The rows of several files of a folder, as those of one."""
     if len(parts) == 1:
         return parts[0]
-    frame = pd.concat([part.frame for part in parts], ignore_index=True)
-    ends = np.cumsum([len(part.frame) for part in parts])
+    frames = [part.frame for part in parts]
+    frame = pd.concat(frames, ignore_index=True)
+    ends = np.cumsum([len(frame) for frame in frames])
 
     def place(row: int) -> str:
-        at = int(np.searchsorted(ends, row, side="right"))
-        before = int(ends[at - 1]) if at else 0
-        return f"{parts[at].path.name}, {parts[at].place(row - before)}"
+        number = int(np.searchsorted(ends, row, side="right"))
+        part = parts[number]
+        row_in_part = row - int(ends[number]) + len(part.frame)
+        return f"{part.path.name}, {part.place(row_in_part)}"
 
     return Rows(folder, frame, place)
 
@@ -125,14 +146,22 @@ def joined(folder: Path, parts: Sequence[Rows]) -> Rows:
 @cache
 def normal(header: str) -> str:
     """A header for comparison: lower case, without spaces, hyphens, underscores and RecBole's type."""
-    return "".join(c for c in _TYPE.sub("", header).casefold() if c not in " -_\t")
+    letters = _TYPE.sub("", header).casefold()
+    return "".join(letter for letter in letters if letter not in " -_\t")
 
 
 def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dict[int, Column]:
-    """The columns found in a header, by position, in the order of `columns`; raises `DataError` if
-    a required column is missing, or two headers mean the same column.
+    """The columns found in a header, by position, in the order of `columns`.
+
+    Args:
+        header: The names in the file, in their order.
+        columns: The columns to look for.
+        where: The file and the line, for errors.
+
+    Raises:
+        DataError: If a required column is missing, two headers mean the same column, or one means two.
     """
-    found: dict[int, Column] = {}
+    column_by_place: dict[int, Column] = {}
     for column in columns:
         names = column.aliases or (normal(column.name),)
         places = [place for place, name in enumerate(header) if normal(name) in names]
@@ -146,9 +175,11 @@ def match(header: Sequence[str], columns: tuple[Column, ...], where: str) -> dic
                 f"{where}: no column {column.name!r} among {list(header)!r}; it may be called "
                 f"{', '.join(names)} (case, spaces, hyphens and underscores do not count){HINT}"
             )
-        if places and (other := found.get(places[0])):
-            raise DataError(
-                f"{where}: the header {header[places[0]]!r} means {other.name!r} and {column.name!r}; name another one"
-            )
-        found |= dict.fromkeys(places, column)
-    return found
+        for place in places:
+            if place in column_by_place:
+                other = column_by_place[place]
+                raise DataError(
+                    f"{where}: the header {header[place]!r} means {other.name!r} and {column.name!r}; name another one"
+                )
+            column_by_place[place] = column
+    return column_by_place

@@ -1,6 +1,5 @@
 """Any table of interactions, and a catalogue beside it; ``docs/how-to/bring-data.md`` describes both."""
 
-import contextlib
 import glob
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -13,9 +12,9 @@ from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
 from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descriptions, own
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
-from pytest_recsys_mt.datasets.rows import normal
+from pytest_recsys_mt.datasets.rows import Rows, normal
 from pytest_recsys_mt.errors import DataError, RecommenderError
-from pytest_recsys_mt.requests import Scale
+from pytest_recsys_mt.requests import Item, Scale
 
 ITEMS = (
     "item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",
@@ -59,6 +58,7 @@ ENDINGS = (*TEXT, *json_lines.SUFFIXES, *parquet.SUFFIXES)
 
 
 def _options(
+    *,
     user: str | None = None,
     item: str | None = None,
     rating: str | None = None,
@@ -88,15 +88,19 @@ def _options(
 
 def _scale(text: str) -> Scale:
     try:
-        low, high = map(float, text.split(","))
+        low, high = [float(bound) for bound in text.split(",")]
         return Scale(low, high)
     except ValueError as problem:
         raise DataError(f"scale={text!r} is not LOW,HIGH, as in scale=1,10") from problem
 
 
 def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
-    """What a table and the catalogue beside it hold: as its format says, or as its headers and the `given` options
-    behind its path say.
+    """What a table and the catalogue beside it hold, by the table's format, or by its headers and options.
+
+    Args:
+        path: The table, or a description of tables.
+        given: The options behind the path, as written.
+        told: Called with each note on what was done to the rows.
 
     Raises:
         DataError: If an option or a file is wrong; the text names the file and the line (for Parquet, the row).
@@ -112,22 +116,27 @@ def load(path: Path, given: Mapping[str, str], told: Told) -> Content:
             if _fits(path, form):
                 return read(form, path.parent, told)
     try:
-        part, wanted, beside, thing = specs.build(_options, given, str(path))
+        part, written_scale, catalogue, thing = specs.build(_options, given, str(path))
     except RecommenderError as problem:
         raise DataError(str(problem)) from problem
     _check(path, part)
     rows, _ = interactions([path], part, path.parent, told)
-    scale = _scale(wanted) if wanted else usual_scale(rows)
-    _tell_what_is_not_read(headers(path, part), part, told)
-    beside_it = _beside(path, ITEM_TABLES, ".item") if beside is None else path.parent / beside
-    if beside_it is None:
-        items = named_by_ids(rows, told)
-    else:
-        told(f"the catalogue is {beside_it.name}")
-        items = catalogue_of([beside_it], _part(beside_it, CATALOGUE), path.parent, told, rows)
-    people = _beside(path, USER_TABLES, ".user")
-    users = users_of(_part(people, PEOPLE), path.parent) if people else {}
+    scale = _scale(written_scale) if written_scale else usual_scale(rows)
+    _report_columns_not_read(headers(path, part), part, told)
+    items = _items_of(path, catalogue, rows, told)
+    user_table = _beside(path, USER_TABLES, ".user")
+    users = users_of(_part(user_table, PEOPLE), path.parent) if user_table else {}
     return Content(rows, items, scale, users=users, thing=thing)
+
+
+def _items_of(path: Path, catalogue: str | None, rows: Rows, told: Told) -> dict[str, Item]:
+    """The items of the catalogue that an option names, else of one beside the table, else those of the rows."""
+    named = None if catalogue is None else path.parent / catalogue
+    table = named or _beside(path, ITEM_TABLES, ".item")
+    if table is None:
+        return named_by_ids(rows, told)
+    told(f"the catalogue is {table.name}")
+    return catalogue_of([table], _part(table, CATALOGUE), path.parent, told, rows)
 
 
 def _check(path: Path, part: Part) -> None:
@@ -140,8 +149,8 @@ def _check(path: Path, part: Part) -> None:
     if not part.columns:
         return
     meanings = [name for name in part.columns if name != "-"]
-    once = len(set(meanings)) == len(meanings)
-    if not once or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
+    are_distinct = len(set(meanings)) == len(meanings)
+    if not are_distinct or not {"user", "item"} <= set(meanings) <= INTERACTIONS.keys():
         raise DataError(
             f"{str(path)!r}: columns={','.join(part.columns)} must name user and item, and may name rating and "
             f"time, each once; write '-' for other columns"
@@ -150,19 +159,30 @@ def _check(path: Path, part: Part) -> None:
         raise DataError(f"{str(path)!r} has names for its columns, so leave columns= out")
 
 
-def _tell_what_is_not_read(header: Sequence[str], part: Part, told: Told) -> None:
+def _report_columns_not_read(header: Sequence[str], part: Part, told: Told) -> None:
+    """Report a column that may be meant as the rating or the time where no column is one."""
     if part.columns:
         return
+    _report_like(header, part, "rating", (*COUNTS, *LIKE_RATINGS), told)
+    _report_like(header, part, "time", LIKE_TIMES, told)
+
+
+def _report_like(
+    header: Sequence[str], part: Part, meaning: str, words: Sequence[str], told: Told
+) -> None:
+    """Report the first column whose header has one of the words, if no column has the meaning."""
+    usual = INTERACTIONS[meaning]
+    is_given = part.named.get(meaning, usual) != usual
     names = set(map(normal, header))
-    for meaning, words in (("rating", (*COUNTS, *LIKE_RATINGS)), ("time", LIKE_TIMES)):
-        near = [each for each in header if any(word in normal(each) for word in words)]
-        usual = INTERACTIONS[meaning]
-        known = part.named.get(meaning, usual) != usual or not names.isdisjoint(usual)
-        if near and not known and near[0] not in (part.named.get("user"), part.named.get("item")):
-            told(
-                f"no column is the {meaning}; {near[0]!r} is not read, unless '?{meaning}={near[0]}' stands behind "
-                f"the path"
-            )
+    if is_given or not names.isdisjoint(usual):
+        return
+    similar = [name for name in header if any(word in normal(name) for word in words)]
+    if not similar or similar[0] in (part.named.get("user"), part.named.get("item")):
+        return
+    told(
+        f"no column is the {meaning}; {similar[0]!r} is not read, unless '?{meaning}={similar[0]}' stands behind "
+        f"the path"
+    )
 
 
 def only_table(folder: Path) -> Path:
@@ -171,10 +191,10 @@ def only_table(folder: Path) -> Path:
     if len(tables) == 1:
         return tables[0]
     known = "; ".join(f"{form.name} ({', '.join(form.files)})" for form in formats())
+    number = f"{len(tables)} of its files are tables" if tables else "none of its files is a table"
     raise DataError(
-        f"folder {str(folder)!r} is in no known format, and {len(tables) or 'none'} of its files "
-        f"{'are tables' if tables else 'is a table'} of users and items; known are: {known}. For a table of your "
-        f"own, give the path of the file"
+        f"folder {str(folder)!r} is in no known format, and {number} of users and items; known are: {known}. For a "
+        f"table of your own, give the path of the file"
     )
 
 
@@ -182,10 +202,15 @@ def is_table(path: Path) -> bool:
     """Whether a file is a table of interactions, as far as its first lines say."""
     if any(_fits(path, form) for form in descriptions()):
         return True
-    with contextlib.suppress(DataError):
-        names = set(map(normal, headers(path))) if suffix(path) in ENDINGS else set[str]()
-        return not any(names.isdisjoint(INTERACTIONS[meaning]) for meaning in ("user", "item"))
-    return False
+    if suffix(path) not in ENDINGS:
+        return False
+    try:
+        names = set(map(normal, headers(path)))
+    except DataError:
+        return False
+    has_user = not names.isdisjoint(INTERACTIONS["user"])
+    has_item = not names.isdisjoint(INTERACTIONS["item"])
+    return has_user and has_item
 
 
 def headers(path: Path, part: Part | None = None) -> list[str]:
@@ -193,12 +218,17 @@ def headers(path: Path, part: Part | None = None) -> list[str]:
     if suffix(path) in parquet.SUFFIXES:
         return parquet.header(path)
     if suffix(path) in json_lines.SUFFIXES:
-        first = islice(json_lines.records(path), 100)
-        return list(dict.fromkeys(name for _, record in first for name in record))
-    return delimited.head(path, (part or Part()).text_layout(path))[0]
+        names: dict[str, None] = {}
+        for _, record in islice(json_lines.records(path), 100):
+            names |= dict.fromkeys(record)
+        return list(names)
+    layout = (part or Part()).text_layout(path)
+    header, _, _ = delimited.head(path, layout)
+    return header
 
 
 def _fits(path: Path, form: Description) -> bool:
+    """Whether a file holds the interactions of a format."""
     part = form.interactions
     if path not in part.paths(path.parent) or missing(path.parent, form.files):
         return False
@@ -209,42 +239,58 @@ def _fits(path: Path, form: Description) -> bool:
 
 
 def _beside(path: Path, names: Sequence[str], ending: str) -> Path | None:
-    meanings = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
-    tables = {
-        stem(each): each
-        for each in sorted(path.parent.iterdir())
-        if each != path and suffix(each) in ENDINGS and not each.is_dir()
-    }
-    wanted = (name.format(stem=stem(path)) for name in names)
-    beside = [path.with_suffix(ending), *(tables[name] for name in wanted if name in tables)]
-    for table in beside:
-        if table.exists() and table != path:
-            header = set(map(normal, headers(table)))
-            # A table of something else is no catalogue, nor is one of interactions.
-            other = ending == ".item" and header & set(INTERACTIONS["user"])
-            if header & set(meanings) and not other:
-                return table
+    """The table beside another that has RecBole's ending, or one of the names; None if there is none.
+
+    A table without a column of ids is none, nor is a catalogue with a column of users: that is one of interactions.
+    """
+    ids = CATALOGUE["item"] if ending == ".item" else PEOPLE["user"]
+    for table in _tables_beside(path, names, ending):
+        if not table.exists() or table == path:
+            continue
+        header = set(map(normal, headers(table)))
+        has_users = not header.isdisjoint(INTERACTIONS["user"])
+        if ending == ".item" and has_users:
+            continue
+        if not header.isdisjoint(ids):
+            return table
     return None
 
 
+def _tables_beside(path: Path, names: Sequence[str], ending: str) -> list[Path]:
+    table_by_stem = {}
+    for beside in sorted(path.parent.iterdir()):
+        if beside != path and suffix(beside) in ENDINGS and not beside.is_dir():
+            table_by_stem[stem(beside)] = beside
+    tables = [path.with_suffix(ending)]
+    for name in names:
+        wanted = name.format(stem=stem(path))
+        if wanted in table_by_stem:
+            tables.append(table_by_stem[wanted])
+    return tables
+
+
 def _part(path: Path, meanings: Mapping[str, Sequence[str]]) -> Part:
+    """What the columns of a table mean by their headers; the first of the `meanings` must be there."""
     written = headers(path)
     present = list(map(normal, written))
-    named = {
-        meaning: next(name for name in names if name in present)
-        for meaning, names in meanings.items()
-        if not set(names).isdisjoint(present)
-    }
-    meant = {name: name for name in present} | {name: meaning for meaning, name in named.items()}
-    lists = {
-        meant[name]: " "
-        for name, header in zip(present, written, strict=True)
-        if header.endswith(":token_seq") and name != named.get("title")
-    }
+    header_by_meaning = {}
+    for meaning, headers_of_it in meanings.items():
+        matching = [header for header in headers_of_it if header in present]
+        if matching:
+            header_by_meaning[meaning] = matching[0]
+    meaning_by_header = dict(zip(present, present, strict=True))
+    for meaning, header in header_by_meaning.items():
+        meaning_by_header[header] = meaning
+    # RecBole says in a header that a column holds lists.
+    lists = {}
+    for header, written_header in zip(present, written, strict=True):
+        is_title = header == header_by_meaning.get("title")
+        if written_header.endswith(":token_seq") and not is_title:
+            lists[meaning_by_header[header]] = " "
     needed = next(iter(meanings))
-    others = {name: name for name in present if meant[name] == name}
+    others = {header: header for header in present if meaning_by_header[header] == header}
     return Part(
         file=glob.escape(path.name),
-        named={needed: meanings[needed], **others, **named},
+        named={needed: meanings[needed], **others, **header_by_meaning},
         lists=lists,
     )

@@ -23,7 +23,12 @@ UNITS = ((1e17, "nanoseconds", 10**9), (1e14, "microseconds", 10**6), (1e11, "mi
 """Times as numbers from which on they are no seconds: in seconds 1e11 is the year 5138."""
 SMALL = 10**8
 """Times below it, of before March 1973, are taken for an order."""
-FIRST_DAY, LAST_DAY = 19000101, 21001231
+FIRST_DAY = 19000101
+LAST_DAY = 21001231
+_ZONE = r"[T ]\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$"
+"""The end of an ISO 8601 time that says its zone: ``T12:00Z``, ``T12:00+02:00``."""
+_DAY_FORMS = (("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14))
+"""Forms of days and times written as one number, and their digits."""
 
 
 def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[np.int64]:
@@ -39,39 +44,58 @@ def unix_seconds(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[
     if pd.api.types.is_datetime64_any_dtype(cells):
         return _dated(rows, column, pd.to_datetime(cells, utc=True), "a time")
     if pd.api.types.is_numeric_dtype(cells):
-        numbers = cells.to_numpy(dtype=np.float64)
-        rows.refuse(
-            ~(np.abs(numbers) < 2.0**63),
-            lambda row: f"{column} is {str(rows.cell(column, row))!r}, not a time",
-        )
-        form = form or _form_of_numbers(numbers)
-        if not form:
-            return _in_seconds(np.floor_divide(cells.to_numpy(), 1).astype(np.int64), told)
-        found = _parsed(cells.astype("int64").astype(str), form)
-        return _dated(rows, column, found, f"a time in the form {form}")
-    codes, texts = pd.factorize(cells.astype(str))
+        return _seconds_of_numbers(rows, column, form, told)
+    return _seconds_of_texts(rows, column, form)
+
+
+def _seconds_of_numbers(rows: Rows, column: str, form: str, told: Told) -> npt.NDArray[np.int64]:
+    cells = rows.frame[column]
+    numbers = cells.to_numpy(dtype=np.float64)
+    rows.refuse(
+        ~(np.abs(numbers) < 2.0**63),
+        lambda row: f"{column} is {str(rows.cell(column, row))!r}, not a time",
+    )
+    form = form or _form_of_numbers(numbers)
+    if form:
+        times = _parsed(cells.astype("int64").astype(str), form)
+        return _dated(rows, column, times, f"a time in the form {form}")
+    # Of the cells: an integer of 64 bits loses digits as a float.
+    whole = np.floor_divide(cells.to_numpy(), 1).astype(np.int64)
+    return _in_seconds(whole, told)
+
+
+def _seconds_of_texts(rows: Rows, column: str, form: str) -> npt.NDArray[np.int64]:
+    # Times often repeat, so only the distinct ones are parsed.
+    codes, texts = pd.factorize(rows.frame[column].astype(str))
     distinct = pd.Series(texts)
     form = form or _form(distinct, f"{str(rows.path)!r}: {column}")
-    found = _parsed(distinct, form)
-    wanted = f"a time in the form {form}"
-    if form == ISO:
-        wanted = "an ISO 8601 date (2001-01-31T12:00:00)"
-        if pd.isna(found.iloc[0]):
-            wanted += " or another form that is known; name the form, as in ?time_format=%d-%m-%y"
-        else:
-            wanted += ", as the first row has"
-    return _dated(rows, column, found.iloc[codes].reset_index(drop=True), wanted)
+    distinct_times = _parsed(distinct, form)
+    if form != ISO:
+        wanted = f"a time in the form {form}"
+    elif pd.isna(distinct_times.iloc[0]):
+        wanted = (
+            "an ISO 8601 date (2001-01-31T12:00:00) or another form that is known; name the form, as in "
+            "?time_format=%d-%m-%y"
+        )
+    else:
+        wanted = "an ISO 8601 date (2001-01-31T12:00:00), as the first row has"
+    times = distinct_times.iloc[codes].reset_index(drop=True)
+    return _dated(rows, column, times, wanted)
 
 
 def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
-    zoned = (
-        texts.str.contains(r"[T ]\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$") if form == ISO else texts.isna()
-    )
-    if zoned.any() and not zoned.all():
-        # Apart: pandas 2 gives a time without a zone that of the row before it.
-        parts = [_parsed(texts[zoned], form), _parsed(texts[~zoned], form)]
-        whole: pd.Series[Any] = pd.concat(parts).sort_index()
-        return whole
+    """The times of some texts in UTC; NaT for those that have another form."""
+    if form == ISO:
+        has_zone = texts.str.contains(_ZONE)
+        if has_zone.any() and not has_zone.all():
+            # Apart: pandas 2 gives a time without a zone that of the row before it.
+            parts = [_in_form(texts[has_zone], form), _in_form(texts[~has_zone], form)]
+            whole: pd.Series[Any] = pd.concat(parts).sort_index()
+            return whole
+    return _in_form(texts, form)
+
+
+def _in_form(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
     try:
         return pd.to_datetime(texts, format=form, utc=True, errors="coerce")
     except (ValueError, re.error) as problem:  # such as a directive twice
@@ -80,9 +104,11 @@ def _parsed(texts: pd.Series[Any], form: str) -> pd.Series[Any]:
 
 def _form_of_numbers(numbers: npt.NDArray[np.float64]) -> str:
     """The form that all numbers have, such as 20170714; empty if they are numbers of seconds, or of less."""
-    for form, digits in (("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14)):
-        tail = 10.0 ** (digits - 8)
-        if (numbers < FIRST_DAY * tail).any() or (numbers >= (LAST_DAY + 1) * tail).any():
+    for form, digits in _DAY_FORMS:
+        numbers_a_day = 10.0 ** (digits - 8)
+        is_before = numbers < FIRST_DAY * numbers_a_day
+        is_after = numbers >= (LAST_DAY + 1) * numbers_a_day
+        if is_before.any() or is_after.any():
             continue
         texts = pd.Series(np.unique(numbers).astype(np.int64)).astype(str)
         if pd.to_datetime(texts, format=form, errors="coerce").notna().all():
@@ -98,7 +124,8 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
         told(
             f"the times, {numbers.min():,} to {numbers.max():,}, are too small for dates: they only order the rows"
         )
-    if sizes.min() < UNITS[-1][0] <= sizes.max():
+    least_of_milliseconds = UNITS[-1][0]
+    if sizes.min() < least_of_milliseconds <= sizes.max():
         raise DataError(
             f"some times are seconds ({sizes.min():,}) and others milliseconds or less ({sizes.max():,}); write "
             f"all in one unit"
@@ -111,15 +138,21 @@ def _in_seconds(numbers: npt.NDArray[np.int64], told: Told) -> npt.NDArray[np.in
 
 
 def _form(distinct: pd.Series[Any], where: str) -> str:
-    first = [form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()]
-    if not first or first[0] == ISO:
+    """The form that the first text and all others have; if some have another, that of the first.
+
+    Raises:
+        DataError: If two forms fit and give different times; `where` begins the text.
+    """
+    of_first = [form for form in (ISO, *FORMS) if _parsed(distinct[:1], form).notna().all()]
+    if not of_first or of_first[0] == ISO:
         return ISO
-    fitting = {form: found for form in first if (found := _parsed(distinct, form)).notna().all()}
-    if not fitting:  # some row is wrong, so go by the first
-        return first[0]
+    times_by_form = {form: _parsed(distinct, form) for form in of_first}
+    fitting = [form for form, times in times_by_form.items() if times.notna().all()]
+    if not fitting:
+        return of_first[0]
     form, *others = fitting
     for other in others:
-        if not fitting[form].equals(fitting[other]):
+        if not times_by_form[form].equals(times_by_form[other]):
             raise DataError(
                 f"{where} is {distinct.iloc[0]!r} in the first row, which may be {form} or {other}, and no "
                 f"row decides it; add '?time_format={form}' or '?time_format={other}' to the path"
@@ -128,11 +161,11 @@ def _form(distinct: pd.Series[Any], where: str) -> str:
 
 
 def _dated(rows: Rows, column: str, times: pd.Series[Any], wanted: str) -> npt.NDArray[np.int64]:
+    """The times in Unix seconds; DataError for the first that is missing, which is not what is `wanted`."""
     rows.refuse(
         times.isna().to_numpy(),
         lambda row: f"{column} is {str(rows.cell(column, row))!r}, not {wanted}",
     )
-    seconds: npt.NDArray[np.int64] = (
-        times.dt.tz_localize(None).to_numpy(dtype="datetime64[s]").astype(np.int64)
-    )
+    utc = times.dt.tz_localize(None).to_numpy(dtype="datetime64[s]")
+    seconds: npt.NDArray[np.int64] = utc.astype(np.int64)
     return seconds

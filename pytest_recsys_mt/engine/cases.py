@@ -1,10 +1,12 @@
-"""Turns a dataset into requests: which users are asked what, and which items are held out."""
+"""Makes requests of a dataset: which users are sampled, what they are asked, and which items are held out."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,11 @@ from pytest_recsys_mt.requests.seeds import generator
 LARGE = 10_000
 """From this many items on, candidates are drawn without a list of all items that a user has not seen."""
 
-_BLOCK = 10_000  # users at a time of whom more is read than they need to be asked
+_BLOCK = 10_000
+"""Users whose interactions `Split.everyone` holds in memory at a time."""
 
 Recall = Callable[[Sequence[Request]], Sequence[Sequence[Sequence[str]]]]
+"""The top lists of every request: item ids by request, by recommender, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,9 @@ class Case:
         if request.candidates is None:
             shown = (rating.item.id for rating in request.history)
             seen = tuple(sorted(self.request.known.union(self.past).difference(shown)))
-        return request if request.seen == seen else request.replace(seen=seen)
+        if request.seen == seen:
+            return request
+        return request.replace(seen=seen)
 
 
 @dataclass(frozen=True)
@@ -65,11 +71,12 @@ class Split:
     def held_out(self) -> Mapping[str, frozenset[str]]:
         """The latest item of every user with more than one interaction, by user."""
         frame = self.dataset.interactions
-        latest = frame[frame.duplicated("user", keep="first") & ~frame.duplicated("user", "last")]
-        return {
-            user: frozenset({item})
-            for user, item in zip(latest["user"], latest["item"], strict=True)
-        }
+        # The rows are sorted by user and time.
+        has_earlier = frame.duplicated("user", keep="first")
+        has_later = frame.duplicated("user", keep="last")
+        latest = frame[has_earlier & ~has_later]
+        pairs = zip(latest["user"], latest["item"], strict=True)
+        return {user: frozenset({item}) for user, item in pairs}
 
     @cached_property
     def training(self) -> Dataset:
@@ -78,29 +85,45 @@ class Split:
 
     @cached_property
     def _order(self) -> list[str]:
+        """All users who can be drawn, in random order: a larger sample begins with a smaller one."""
         users = sorted(self.held_out)
         names = ("users", self.draw) if self.draw else ("users",)
         order = generator(self.seed, *names).permutation(len(users))
-        drawn = [users[position] for position in order]
-        return drawn if self.unit is None else self._one_of_each(self.unit, drawn)
+        drawn = [users[place] for place in order]
+        if self.unit is None:
+            return drawn
+        return self._one_of_each(self.unit, drawn)
 
     def _one_of_each(self, unit: str, drawn: Sequence[str]) -> list[str]:
-        of = {user: self.dataset.users.get(user, {}).get(unit) for user in drawn}
-        if not any(value is not None for value in of.values()):
-            from pytest_recsys_mt.oracles.similarities.similarity import choices
+        """The first of the drawn users of each unit, in a random order of the units.
 
-            known = sorted({name for user in drawn for name in self.dataset.users.get(user, {})})
-            raise DataError(
-                f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); "
-                f"{choices(unit, known) if known else 'its users have no attributes'}"
-            )
-        members = {
-            ("user", user) if (value := of[user]) is None else ("unit", str(value)): user
-            for user in reversed(drawn)
-        }
-        units = sorted(members)
+        The order is drawn anew: that of the drawn users would favour units of many users.
+        """
+        value_by_user = {user: self._attributes(user).get(unit) for user in drawn}
+        if all(value is None for value in value_by_user.values()):
+            raise self._unknown_unit(unit, drawn)
+        user_by_unit: dict[tuple[str, str], str] = {}
+        for user, value in value_by_user.items():
+            # A user without the attribute is a unit of one.
+            its_unit = ("user", user) if value is None else ("unit", str(value))
+            user_by_unit.setdefault(its_unit, user)
+        units = sorted(user_by_unit)
         order = generator(self.seed, "units", self.draw).permutation(len(units))
-        return [members[units[place]] for place in order]
+        return [user_by_unit[units[place]] for place in order]
+
+    def _unknown_unit(self, unit: str, drawn: Sequence[str]) -> DataError:
+        from pytest_recsys_mt.oracles.similarities.similarity import choices  # see `engine.run`
+
+        known: set[str] = set()
+        for user in drawn:
+            known.update(self._attributes(user))
+        remedy = choices(unit, sorted(known)) if known else "its users have no attributes"
+        return DataError(
+            f"no user of dataset {self.dataset.name!r} has the attribute {unit!r} (recsys_unit); {remedy}"
+        )
+
+    def _attributes(self, user: str) -> Mapping[str, Any]:
+        return self.dataset.users.get(user, {})
 
     @property
     def units(self) -> int:
@@ -109,39 +132,53 @@ class Split:
 
     def drawn(self, design: Design) -> frozenset[Drawn]:
         """What is drawn at random for the requests of a design, beside a sample of the users."""
-        found: set[Drawn] = set() if self.unit is None else {"users"}
-        given = all(user in self.dataset.offered for user in self._order)
-        if design.candidates and not design.recall and not given:
-            found.add("candidates")
-        return frozenset(found)
+        drawn: set[Drawn] = set()
+        if self.unit is not None:
+            drawn.add("users")
+        offered_to_all = all(user in self.dataset.offered for user in self._order)
+        if design.candidates and not design.recall and not offered_to_all:
+            drawn.add("candidates")
+        return frozenset(drawn)
 
     def users(self, design: Design) -> list[str]:
         """The sampled users of a design, in their order."""
-        found: list[str] = []
-        at, size = 0, design.users + design.users // 4
-        while at < len(self._order) and len(found) < design.users:
-            found += [user for user, log in self._logs(at, size) if _rated(log, design)]
-            at, size = at + size, 2 * size
-        return found[: design.users]
+        sampled: list[str] = []
+        start = 0
+        # Some users have no history in the design, so a few more are read than are needed.
+        size = design.users + design.users // 4
+        while start < len(self._order) and len(sampled) < design.users:
+            logs = self._logs(self._order[start : start + size])
+            sampled += [user for user, log in logs.items() if _rated(log, design)]
+            start += size
+            size *= 2
+        return sampled[: design.users]
 
-    def _logs(
-        self, at: int, size: int, *, keep: bool = True
-    ) -> list[tuple[str, tuple[Rating, ...]]]:
-        users = self._order[at : at + size]
-        past = self._past if keep else dict(self._past)
-        missing = [user for user in users if user not in past]
-        if missing:
-            frame = self.training.interactions
-            frame = frame[frame["user"].isin(set(missing))]
-            columns = (frame[name] for name in ("user", "item", "rating", "timestamp"))
-            rows: dict[str, list[Rating]] = {user: [] for user in missing}
-            for user, item, value, second in zip(*columns, strict=True):
-                rows[user].append(Rating(self.dataset.items[item], float(value), int(second)))
-            past.update((user, tuple(ratings)) for user, ratings in rows.items())
-        return [(user, past[user]) for user in users]
+    def _logs(self, users: Sequence[str], *, keep: bool = True) -> dict[str, tuple[Rating, ...]]:
+        """The interactions of some users in the training data, oldest first, by user.
+
+        Args:
+            users: The users, whose order the result has.
+            keep: Whether what is read is cached.
+        """
+        missing = [user for user in users if user not in self._past]
+        read = self._read_logs(missing) if missing else {}
+        if keep:
+            self._past.update(read)
+        return {user: read[user] if user in read else self._past[user] for user in users}
+
+    def _read_logs(self, users: Sequence[str]) -> dict[str, tuple[Rating, ...]]:
+        frame = self.training.interactions
+        frame = frame[frame["user"].isin(set(users))]
+        columns = [frame[name] for name in ("user", "item", "rating", "timestamp")]
+        ratings_by_user: dict[str, list[Rating]] = {user: [] for user in users}
+        for user, item, value, second in zip(*columns, strict=True):
+            rating = Rating(self.dataset.items[item], float(value), int(second))
+            ratings_by_user[user].append(rating)
+        return {user: tuple(ratings) for user, ratings in ratings_by_user.items()}
 
     @cached_property
     def _past(self) -> dict[str, tuple[Rating, ...]]:
+        """The cache of `_logs`."""
         return {}
 
     def cases(self, design: Design) -> tuple[Case, ...]:
@@ -152,45 +189,65 @@ class Split:
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
                 f"to hold out; at least 2 are needed"
             )
-        drawn = replace(design, candidates=0, recall=False) if design.recall else design
-        cases = tuple(self._case(user, self._past[user], drawn) for user in users)
-        return self._recalled(cases, design) if design.recall else cases
+        if design.recall:
+            # The first requests have no candidates: these come from the answers to them.
+            open_design = replace(design, candidates=0, recall=False)
+            cases = tuple(self._case(user, self._past[user], open_design) for user in users)
+            return self._with_recalled_candidates(cases, design)
+        return tuple(self._case(user, self._past[user], design) for user in users)
 
     def everyone(self, design: Design) -> Iterator[Case]:
         """The requests of all users who could be drawn; candidates of other recommenders are replaced by random ones."""
-        drawn = replace(design, recall=False)
-        whole = self if self.unit is None else replace(self, unit=None)
-        for at in range(0, len(whole._order), _BLOCK):
-            for user, log in whole._logs(at, _BLOCK, keep=False):
-                if _rated(log, design):
-                    with contextlib.suppress(DataError):  # too few unseen items: never asked
-                        yield whole._case(user, log, drawn)
+        without_recall = replace(design, recall=False)
+        split = self if self.unit is None else replace(self, unit=None)
+        users = split._order
+        for start in range(0, len(users), _BLOCK):
+            logs = split._logs(users[start : start + _BLOCK], keep=False)
+            for user, log in logs.items():
+                if not _rated(log, design):
+                    continue
+                with contextlib.suppress(DataError):  # too few unseen items: never asked
+                    yield split._case(user, log, without_recall)
 
     def _case(self, user: str, log: tuple[Rating, ...], design: Design) -> Case:
+        """The request to a user whose interactions in the training data are `log`."""
         past = tuple(rating.item.id for rating in log)
+        history = _rated(log, design)[-design.history :] if design.history else ()
         request = Request(
             user=user,
-            history=_rated(log, design)[-design.history :] if design.history else (),
+            history=history,
             scale=self.dataset.scale,
             candidates=self._candidates(user, past, design),
             k=design.k,
-            attributes=self.dataset.users.get(user, {}),
+            attributes=self._attributes(user),
         )
         case = Case(request, self.held_out[user], past)
         return replace(case, request=case.knowing(request))
 
-    def _recalled(self, cases: tuple[Case, ...], design: Design) -> tuple[Case, ...]:
+    def _with_recalled_candidates(
+        self, cases: tuple[Case, ...], design: Design
+    ) -> tuple[Case, ...]:
+        """The cases with candidates in turn from the top lists of other recommenders."""
         if self.recall is None:
             raise DataError("candidates have no source; a Split needs recall")
         requests = [case.request.replace(k=design.candidates) for case in cases]
-        items, found = self.dataset.items, []
+        completed = []
         for case, lists in zip(cases, self.recall(requests), strict=True):
-            known = case.request.known  # which are no candidates for this user
-            fit = [[item for item in each if item in items and item not in known] for each in lists]
-            dealt = tuple(items[item] for item in in_turn(fit, design.candidates))
-            request = case.request.replace(candidates=dealt)
-            found.append(replace(case, request=case.knowing(request)))
-        return tuple(found)
+            candidates = self._in_turn(lists, case.request.known, design.candidates)
+            request = case.request.replace(candidates=candidates)
+            completed.append(replace(case, request=case.knowing(request)))
+        return tuple(completed)
+
+    def _in_turn(
+        self, lists: Sequence[Sequence[str]], known: AbstractSet[str], most: int
+    ) -> tuple[Item, ...]:
+        """Items of the catalogue in turn from some lists, without those that the user has."""
+        items = self.dataset.items
+        allowed_lists = []
+        for listed in lists:
+            allowed = [item for item in listed if item in items and item not in known]
+            allowed_lists.append(allowed)
+        return tuple(items[item] for item in in_turn(allowed_lists, most))
 
     def world(self, cases: tuple[Case, ...]) -> World:
         """What transformations may know of the catalogue and of the sampled users."""
@@ -218,7 +275,7 @@ class Split:
         offered = self.dataset.offered.get(user)
         if offered is not None:
             return offered
-        wanted = design.candidates - len(self.held_out[user])
+        wanted = design.candidates - len(self.held_out[user])  # beside those held out
         if wanted < 0:
             raise DataError(
                 f"{len(self.held_out[user])} items of user {user!r} are held out, and a request "
@@ -231,21 +288,14 @@ class Split:
 
     @cached_property
     def _drawn(self) -> dict[tuple[str, int], tuple[Item, ...]]:
+        """The cache of `_draw`, by user and number."""
         return {}
 
     def _draw(self, user: str, past: Sequence[str], wanted: int) -> tuple[Item, ...]:
+        """So many random items that the user has not, and those held out, in random order."""
         draw = generator(self.seed, "candidates", user)
         seen = self.held_out[user].union(past)
-        if len(self._items) < LARGE:
-            mask = np.ones(len(self._items), bool)
-            mask[[self._places[item] for item in seen]] = False
-            unseen = np.flatnonzero(mask)
-            chosen = [self._items[at] for at in draw.permutation(unseen)[:wanted]]
-        else:
-            # No more than these are seen, so enough of a sample are not.
-            size = min(len(self._items), wanted + len(seen))
-            sampled = (self._items[at] for at in draw.choice(len(self._items), size, replace=False))
-            chosen = [item for item in sampled if item.id not in seen][:wanted]
+        chosen = self._draw_unseen(draw, seen, wanted)
         if len(chosen) < wanted:
             raise DataError(
                 f"dataset {self.dataset.name!r} has only {len(chosen)} items that user {user!r} has "
@@ -254,11 +304,28 @@ class Split:
         chosen += [self.dataset.items[item] for item in sorted(self.held_out[user])]
         return tuple(chosen[place] for place in draw.permutation(len(chosen)))
 
+    def _draw_unseen(
+        self, draw: np.random.Generator, seen: AbstractSet[str], wanted: int
+    ) -> list[Item]:
+        """So many random items that are not `seen`; less if there are not as many."""
+        items = self._items
+        if len(items) < LARGE:
+            is_unseen = np.ones(len(items), bool)
+            is_unseen[[self._places[item] for item in seen]] = False
+            unseen = np.flatnonzero(is_unseen)
+            return [items[place] for place in draw.permutation(unseen)[:wanted]]
+        # At most len(seen) of the sample are seen, so enough of it are not.
+        size = min(len(items), wanted + len(seen))
+        sample = [items[place] for place in draw.choice(len(items), size, replace=False)]
+        return [item for item in sample if item.id not in seen][:wanted]
+
 
 def in_turn(lists: Sequence[Sequence[str]], most: int) -> tuple[str, ...]:
     """The first item of each list, then the second of each, and so on, each item once."""
-    dealt = (item for place in zip_longest(*lists) for item in place if item is not None)
-    return tuple(dict.fromkeys(dealt))[:most]
+    dealt: dict[str, None] = {}
+    for items_at_one_place in zip_longest(*lists):
+        dealt |= {item: None for item in items_at_one_place if item is not None}
+    return tuple(dealt)[:most]
 
 
 @dataclass(frozen=True)
@@ -289,16 +356,22 @@ class ShareSplit(Split):
         frame = self.dataset.interactions
         counts = frame["user"].value_counts()
         users = sorted(counts.index[counts > 1])
-        order = generator(self.seed, "folds").permutation(len(users))[self.fold :: self.folds]
-        chosen = {users[place] for place in order[: self.most]}
-        found = {}
-        for user, items in frame[frame["user"].isin(chosen)].groupby("user")["item"]:
-            number = max(1, min(len(items) - 1, round(self.share * len(items))))
-            draw = generator(self.seed, "held out", str(user)).permutation(len(items))[:number]
-            found[str(user)] = frozenset(items.iloc[draw])
-        return found
+        order = generator(self.seed, "folds").permutation(len(users))
+        places_of_fold = order[self.fold :: self.folds]
+        users_of_fold = {users[place] for place in places_of_fold[: self.most]}
+        rows = frame[frame["user"].isin(users_of_fold)]
+        held_out = {}
+        for user, items in rows.groupby("user")["item"]:
+            number = round(self.share * len(items))
+            number = max(1, min(len(items) - 1, number))
+            places = generator(self.seed, "held out", str(user)).permutation(len(items))
+            held_out[str(user)] = frozenset(items.iloc[places[:number]])
+        return held_out
 
 
 def _rated(log: tuple[Rating, ...], design: Design) -> tuple[Rating, ...]:
+    """The interactions of a log that count as history in a design."""
     above = design.rated_above
-    return log if above is None else tuple(rating for rating in log if rating.value > above)
+    if above is None:
+        return log
+    return tuple(rating for rating in log if rating.value > above)

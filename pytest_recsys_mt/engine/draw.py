@@ -18,20 +18,28 @@ DRAWS = 20
 
 
 def accepted_draw(split: Split, everybody: Answers, design: Design) -> int:
-    """The number of the first sample of users that is accepted.
+    """The number of the first sample of users that is accepted, for `Split.draw`.
 
     A sample is accepted if the two-sample Kolmogorov-Smirnov test finds no difference between
     the nDCG of its users and that of all users, as in section 4.1 of
     https://arxiv.org/abs/2411.00331. The paper states neither alpha nor what follows a refusal.
+
+    Args:
+        split: Draws the samples.
+        everybody: The answers to all users.
+        design: Says how many users a sample has.
+
+    Raises:
+        DataError: If none of `DRAWS` samples is accepted.
     """
     metric = metric_named("ndcg")
-    values = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}
+    ndcg_by_user = {asked.user: mean_metric(asked, metric) for asked in everybody.sample().asked}
+    of_all = list(ndcg_by_user.values())
     p_values = []
     for draw in range(DRAWS):
         users = replace(split, draw=draw).users(design)
-        _, p_value = same_distribution(
-            [values[user] for user in users if user in values], list(values.values())
-        )
+        of_sample = [ndcg_by_user[user] for user in users if user in ndcg_by_user]
+        _, p_value = same_distribution(of_sample, of_all)
         if p_value >= ALPHA:
             return draw
         p_values.append(p_value)

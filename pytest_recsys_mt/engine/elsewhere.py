@@ -31,73 +31,97 @@ main(answers)
 
 def alone(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
     """Send each call by itself, in the order given; yields as `Subject.ask` does."""
-    for position, call in enumerate(calls):
+    for place, call in enumerate(calls):
         for arrived in subject.ask([call]):
-            yield [(position, answer) for _, answer in arrived]
+            yield [(place, answer) for _, answer in arrived]
 
 
 def in_one_batch(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
     """Send all calls in one batch, in the order of their keys; yields as `Subject.ask` does."""
-    order = sorted(range(len(calls)), key=lambda position: calls[position].key)
-    for arrived in subject.ask([calls[position] for position in order]):
-        yield [(order[place], answer) for place, answer in arrived]
+    order = sorted(range(len(calls)), key=lambda place: calls[place].key)
+    batch = [calls[place] for place in order]
+    for arrived in subject.ask(batch):
+        yield [(order[place_in_batch], answer) for place_in_batch, answer in arrived]
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Sends calls to a new process, which makes the recommender anew from its spec.
+    """Sends calls to a new process, which makes the recommender again from its spec.
 
     The new process has other hashes of text and other addresses of objects. Anything that depends
     on them differs there. It gets this object as a pickle, which only its parent sends.
+
+    Attributes:
+        settings: Those of the run.
+        spec: Names the recommender.
+        design: Decides what the recommender is fitted to, and its prompt.
+        requests: What to ask, each with whether it is a repeat.
     """
 
     settings: Settings
     spec: str
-    design: Design  # decides what the recommender is fitted to, and its prompt
-    requests: tuple[tuple[Request, bool], ...] = ()  # each with whether it is a repeat
+    design: Design
+    requests: tuple[tuple[Request, bool], ...] = ()
 
     def __call__(
         self, subject: Subject, calls: Sequence[Call]
     ) -> Iterator[list[tuple[int, Answer]]]:
-        requests = tuple(
-            (call.request, bool(call.content["repeat"]))
-            for call in calls
-            if call.request is not None
-        )
+        requests = []
+        for call in calls:
+            if call.request is not None:
+                is_repeat = bool(call.content["repeat"])
+                requests.append((call.request, is_repeat))
+        order = replace(self, requests=tuple(requests))
         try:
-            answers = replace(self, requests=requests)._answers()
+            answers = order._answers()
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         yield list(enumerate(answers))
 
     def _answers(self) -> list[Answer]:
-        seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_home(self.spec)],
+        """The answers of the new process, in the order of the requests.
+
+        Raises:
+            RuntimeError: If it ends without answers; the text has the last line of its standard error.
+        """
+        # Another seed than that of this process, so that the hashes differ.
+        hash_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+        process = subprocess.run(
+            [sys.executable, "-P", "-c", _PROGRAM, *sys.path, *_folder_of_module(self.spec)],
             input=pickle.dumps(self),
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
             capture_output=True,
             check=False,
         )
-        if done.returncode or not done.stdout:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
+        if process.returncode or not process.stdout:
+            lines = process.stderr.decode(errors="replace").strip().splitlines()
+            last_line = lines[-1] if lines else "nothing"
             raise RuntimeError(
-                f"the process that was to answer ended with {done.returncode} and no answers, and said: "
-                f"{said[-1]}"
+                f"the process that was to answer ended with {process.returncode} and no answers, and said: "
+                f"{last_line}"
             )
-        answers: list[Answer] = json.loads(done.stdout)
+        answers: list[Answer] = json.loads(process.stdout)
         return answers
 
 
-def _home(spec: str) -> list[str]:
-    top = sys.modules.get(spec.partition(":")[0].partition(".")[0])
-    file = getattr(top, "__file__", None)
-    places = [*getattr(top, "__path__", [])[:1], *([file] if file else [])]
-    return [str(Path(places[0]).absolute().parent)] if places else []
+def _folder_of_module(spec: str) -> list[str]:
+    """The folder to import the spec's module from, if this process has imported it; pytest may have put it on no path."""
+    module_name, _, _ = spec.partition(":")
+    top_package, _, _ = module_name.partition(".")
+    module = sys.modules.get(top_package)
+    package_folders = list(getattr(module, "__path__", []))
+    if package_folders:
+        return [str(Path(package_folders[0]).absolute().parent)]
+    file = getattr(module, "__file__", None)
+    return [str(Path(file).absolute().parent)] if file else []
 
 
 def main(out: int) -> None:
-    """In the new process: answer the order on standard input, as JSON in the file `out`, in the order of the requests."""
+    """In the new process: answer the order on standard input.
+
+    Args:
+        out: The file descriptor to write the answers to, as a JSON list in the order of the requests.
+    """
     from pytest_recsys_mt.engine.refits import Fit
     from pytest_recsys_mt.engine.run import Run
 
@@ -107,13 +131,14 @@ def main(out: int) -> None:
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation, fold=design.fold)
-    made = run.roster.recommender(order.spec)
-    known = run.roster.under_test(made, order.spec, design.prompt, fit)
-    calls = [known.call(request, repeat) for request, repeat in order.requests]
-    answers: dict[int, Answer] = {}
-    for arrived in known.ask(calls):
-        answers.update(arrived)
+    recommender = run.roster.recommender(order.spec)
+    subject = run.roster.under_test(recommender, order.spec, design.prompt, fit)
+    calls = [subject.call(request, repeat) for request, repeat in order.requests]
+    answer_by_place: dict[int, Answer] = {}
+    for arrived in subject.ask(calls):
+        answer_by_place.update(arrived)
     run.close()
     missing: Answer = {"error": f"{order.spec} gave no answer"}
+    answers = [answer_by_place.get(place, missing) for place in range(len(calls))]
     with os.fdopen(out, "w") as file:
-        json.dump([answers.get(place, missing) for place in range(len(calls))], file)
+        json.dump(answers, file)

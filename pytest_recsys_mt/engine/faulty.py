@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_recsys_mt.calls.answer import Answer, failure, plain_recommendation
 from pytest_recsys_mt.calls.call import AGAIN, Call, Content, Part, key_of, request_digest
@@ -28,14 +29,22 @@ Lists = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Faulty(Wrapped):
-    """A subject that asks another one, and spoils its request, its answer, or both.
+    """A subject that sends calls to another one, and spoils its request, its answer, or both.
 
     The answers of the sound recommender come through the executor, so from the cache where it has them. What this subject
-    answers is kept for the run only: its keys are those of the sound one with the fault.
+    answers is cached for the run only: its keys are those of the sound one with the fault.
+
+    Args:
+        sound: The recommender without the fault.
+        dose: The fault and its strength.
+        training: What the recommender is fitted to; a fault may use its catalogue and popularity.
+        settings: Those of the run.
+        executor: Sends the calls to the sound recommender.
 
     Attributes:
         behind: The sound recommender. Only its calls count.
-        probed: Whether it is being asked what no test asks, to see whether the fault shows there.
+        dose: The fault and its strength.
+        probed: Whether the present calls are of no test, to see whether the fault shows there.
     """
 
     def __init__(
@@ -44,32 +53,24 @@ class Faulty(Wrapped):
         super().__init__(sound)
         self.behind = sound
         self.dose = dose
-        known = Known(
-            training.items,
-            training.popularity,
-            frozenset(training.interactions["user"]),
-            settings.seed,
-        )
+        users = frozenset(training.interactions["user"])
+        known = Known(training.items, training.popularity, users, settings.seed)
         self._fault: Fault = dose.planted(known)
-        said = self._fault.deterministic
-        self.deterministic = sound.deterministic if said is None else said
+        declared = self._fault.deterministic
+        self.deterministic = sound.deterministic if declared is None else declared
         self.durable = False
-        self.fingerprint = sound.fingerprint and key_of(
-            {"sound": sound.fingerprint, "fault": dose.spec}
-        )
+        self.fingerprint = sound.fingerprint
+        if sound.fingerprint:
+            self.fingerprint = key_of({"sound": sound.fingerprint, "fault": dose.spec})
         self.probed = False
         self._executor = executor
         self._replicates = settings.design.replicates
-        self._model = Part(
-            {
-                "model": self.name,
-                "fault": dose.spec,
-                "fit": [training.digest, settings.seed, id(sound)],
-            }
-        )
-        self._compared, self._elsewhere = (
-            Compared(sound.deterministic or not self._fault.costs()) for _ in range(2)
-        )
+        fit = [training.digest, settings.seed, id(sound)]
+        self._model = Part({"model": self.name, "fault": dose.spec, "fit": fit})
+        # If it only gets the requests of the tests, the fault changes the very answers that it is compared with.
+        exact = sound.deterministic or not self._fault.costs()
+        self._compared = Compared(exact)
+        self._elsewhere = Compared(exact)
 
     def messages(self, request: Request) -> Sequence[Message]:
         return self.origin.messages(self._fault.request(request))
@@ -83,31 +84,34 @@ class Faulty(Wrapped):
 
     def ask(self, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
         requests = [call.request for call in calls if call.request is not None]
-        asked = _Asked(self, calls)
+        sound = _SoundAnswers(self, calls)
         try:
-            made = self._fault.recommend(requests, asked)
-            _require_lists(made, len(requests), self.dose.name)
-            answers = [*map(asked.plain, made)]
+            recommendations = self._fault.recommend(requests, sound)
+            _require_lists(recommendations, len(requests), self.dose.name)
+            answers = [sound.plain(recommendation) for recommendation in recommendations]
         except FAILURES as error:
             answers = [failure(error)] * len(calls)
         else:
-            self._compare(calls, requests, made, asked)
+            self._compare(calls, requests, recommendations, sound)
         yield list(enumerate(answers))
 
     def _compare(
         self,
         calls: Sequence[Call],
         requests: Sequence[Request],
-        made: Sequence[Recommendation],
-        asked: _Asked,
+        recommendations: Sequence[Recommendation],
+        sound: _SoundAnswers,
     ) -> None:
+        """Add the recommendations, and those without the fault, to what is compared."""
         if calls and calls[0].purpose in BESIDE and not self.probed:
             return  # no verdict depends on these answers
         compared = self._elsewhere if self.probed else self._compared
-        sounds = asked.answers(requests, anyway=self.probed)
-        for request, faulty, sound in zip(requests, made, sounds, strict=True):
-            if faulty.error is None and sound is not None and sound.error is None:
-                compared.add(request, sound.items, faulty.items)
+        without_fault = sound.answers(requests, anyway=self.probed)
+        for request, faulty, expected in zip(requests, recommendations, without_fault, strict=True):
+            if expected is None or expected.error is not None:
+                continue
+            if faulty.error is None:
+                compared.add(request, expected.items, faulty.items)
 
     def read(self, request: Request, answer: Answer) -> Recommendation:
         return Subject.read(self, request, answer)
@@ -116,18 +120,23 @@ class Faulty(Wrapped):
         """The calls of the sound recommender for `requests`, numbered as its own tests number them."""
         repeat = any(bool(call.content["repeat"]) for call in calls)
         purpose = calls[0].purpose if calls else "request"
-        return [
-            replace(
-                self.origin.call(each.replace(replicate=self._number(each.replicate)), repeat),
-                purpose=purpose,
-            )
-            for each in requests
-        ]
+        sound_calls = []
+        for request in requests:
+            numbered = request.replace(replicate=self._number_of_sound(request.replicate))
+            call = self.origin.call(numbered, repeat)
+            sound_calls.append(replace(call, purpose=purpose))
+        return sound_calls
 
-    def _number(self, replicate: int) -> int:
-        theirs = 1 if self.origin.deterministic else self._replicates
-        ours = 1 if self.deterministic else self._replicates
-        return replicate % theirs if replicate >= AGAIN else replicate * theirs // ours
+    def _number_of_sound(self, replicate: int) -> int:
+        """The number of the sound recommender's replicate that one of the faulty one is made of.
+
+        One of both may be deterministic and so have a single replicate. Numbers from `AGAIN` on are further calls.
+        """
+        replicates_of_sound = 1 if self.origin.deterministic else self._replicates
+        replicates = 1 if self.deterministic else self._replicates
+        if replicate >= AGAIN:
+            return replicate % replicates_of_sound
+        return replicate * replicates_of_sound // replicates
 
     def sent(self, calls: Sequence[Call], *, anyway: bool) -> Sequence[Answer]:
         """The answers of the sound recommender; without `anyway`, those that cost nothing."""
@@ -137,11 +146,11 @@ class Faulty(Wrapped):
 
     def compared(self) -> Planted:
         """How far its answers differ from those of the sound recommender, as plain data."""
-        own = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
-        found = cast("Planted", own)
+        entry = {"fault": self.dose.spec, "model": self.name, **self._compared.plain()}
+        planted = cast("Planted", entry)
         if self._elsewhere:
-            found["elsewhere"] = self._elsewhere.plain()
-        return found
+            planted["elsewhere"] = self._elsewhere.plain()
+        return planted
 
     @property
     def met(self) -> bool:
@@ -149,11 +158,12 @@ class Faulty(Wrapped):
         return self._compared.differs
 
 
-def _require_lists(made: Sequence[object], requests: int, fault: str) -> None:
-    if len(made) != requests:
-        raise ValueError(f"the fault {fault!r} gave {len(made)} answers to {requests} requests")
-    for each in made:
-        items = each.items if isinstance(each, Recommendation) else (each,)
+def _require_lists(answers: Sequence[object], requests: int, fault: str) -> None:
+    """Refuse what a user's fault returns if it is not one list of ids for each request."""
+    if len(answers) != requests:
+        raise ValueError(f"the fault {fault!r} gave {len(answers)} answers to {requests} requests")
+    for answer in answers:
+        items = answer.items if isinstance(answer, Recommendation) else (answer,)
         for item in items:
             if not isinstance(item, str):
                 raise TypeError(
@@ -161,58 +171,69 @@ def _require_lists(made: Sequence[object], requests: int, fault: str) -> None:
                 )
 
 
-class _Asked:
-    """The sound recommender as a fault sees it during one batch; it asks nothing twice."""
+class _SoundAnswers:
+    """The sound recommender as a fault sees it during one batch; no call is sent twice."""
 
     def __init__(self, faulty: Faulty, calls: Sequence[Call]) -> None:
         self._faulty = faulty
         self._calls = calls
-        self._made: dict[int, tuple[Request, Call]] = {}
-        self._known: dict[str, Recommendation] = {}
-        self._raw: dict[int, Answer] = {}
+        # By `id` of the request, and with it: while it is held here, no other object gets its id.
+        self._sound_calls: dict[int, tuple[Request, Call]] = {}
+        self._recommendations: dict[str, Recommendation] = {}  # by key of the call
+        self._failed_answers: dict[int, Answer] = {}  # by `id` of the recommendation
 
     def __call__(self, requests: Sequence[Request]) -> list[Recommendation]:
         return [answer for answer in self.answers(requests, anyway=True) if answer is not None]
 
     def answers(self, requests: Sequence[Request], *, anyway: bool) -> list[Recommendation | None]:
         """The answers; without `anyway`, None where it would cost a call to know."""
-        new = [request for request in requests if id(request) not in self._made]
+        new = [request for request in requests if id(request) not in self._sound_calls]
         for request, call in zip(new, self._faulty.sound_calls(self._calls, new), strict=True):
-            # With the request, so that its id stays its own.
-            self._made[id(request)] = (request, call)
-        calls = [self._made[id(request)][1] for request in requests]
-        missing = {
-            call.key: (call, request)
-            for call, request in zip(calls, requests, strict=True)
-            if call.key not in self._known
-        }
-        if missing:
-            answers = self._faulty.sent([call for call, _ in missing.values()], anyway=anyway)
-            for (key, (_, request)), answer in zip(missing.items(), answers, strict=True):
-                if answer:
-                    self._known[key] = self._read(request, answer)
-        return [self._known.get(call.key) for call in calls]
+            self._sound_calls[id(request)] = (request, call)
+        calls = [self._sound_calls[id(request)][1] for request in requests]
+        self._send_missing(requests, calls, anyway=anyway)
+        return [self._recommendations.get(call.key) for call in calls]
+
+    def _send_missing(
+        self, requests: Sequence[Request], calls: Sequence[Call], *, anyway: bool
+    ) -> None:
+        """Send each call whose answer is not known; two requests may be one call."""
+        missing_calls: dict[str, Call] = {}
+        request_by_key: dict[str, Request] = {}
+        for request, call in zip(requests, calls, strict=True):
+            if call.key not in self._recommendations:
+                missing_calls[call.key] = call
+                request_by_key[call.key] = request
+        if not missing_calls:
+            return
+        answers = self._faulty.sent(list(missing_calls.values()), anyway=anyway)
+        for key, answer in zip(missing_calls, answers, strict=True):
+            if answer:
+                self._recommendations[key] = self._read(request_by_key[key], answer)
 
     def _read(self, request: Request, answer: Answer) -> Recommendation:
         if "unasked" in answer or "not_applicable" in answer:
-            read = Recommendation((), error=answer.get("unasked") or answer.get("not_applicable"))
+            reason = answer.get("unasked") or answer.get("not_applicable")
+            recommendation = Recommendation((), error=reason)
         else:
             try:
-                read = self._faulty.origin.read(request, answer)
-            except NotApplicable as reason:
-                answer = {"not_applicable": str(reason)}
-                read = Recommendation((), error=str(reason))
-        if read.error is not None:
-            self._raw[id(read)] = answer
-        return read
+                recommendation = self._faulty.origin.read(request, answer)
+            except NotApplicable as refusal:
+                answer = {"not_applicable": str(refusal)}
+                recommendation = Recommendation((), error=str(refusal))
+        if recommendation.error is not None:
+            self._failed_answers[id(recommendation)] = answer
+        return recommendation
 
-    def plain(self, made: Recommendation) -> Answer:
-        known = self._raw.get(id(made))
-        if known is not None:
-            return known
-        return plain_recommendation(
-            replace(made, usage=None) if isinstance(made, Recommendation) else made
-        )
+    def plain(self, recommendation: Recommendation) -> Answer:
+        """A recommendation of the fault as an answer; one of a failed call is that call's answer."""
+        failed_answer = self._failed_answers.get(id(recommendation))
+        if failed_answer is not None:
+            return failed_answer
+        if isinstance(recommendation, Recommendation):
+            # The usage counts with the sound recommender's call.
+            recommendation = replace(recommendation, usage=None)
+        return plain_recommendation(recommendation)
 
 
 class Compared:
@@ -222,18 +243,27 @@ class Compared:
         self._exact = exact
         self._answers = 0
         self._differing: list[Lists] = []
-        self._users: dict[str, bool] = {}
-        self._both: dict[str, dict[int, Lists]] = {}
+        self._differs_by_user: dict[str, bool] = {}
+        # By digest of the request and number of the replicate; for the test against the noise.
+        self._lists_by_request: dict[str, dict[int, Lists]] = {}
 
     def add(self, request: Request, sound: tuple[str, ...], faulty: tuple[str, ...]) -> None:
-        """Note both answers to one call."""
+        """Add both answers to one call.
+
+        Args:
+            request: What was asked.
+            sound: The item ids without the fault, best first.
+            faulty: The item ids with it.
+        """
         differs = sound != faulty
         self._answers += 1
         if differs:
             self._differing.append((sound, faulty))
-        self._users[request.user] = self._users.get(request.user, False) or differs
+        differed_before = self._differs_by_user.get(request.user, False)
+        self._differs_by_user[request.user] = differed_before or differs
         if request.replicate < AGAIN and not self._exact:
-            self._both.setdefault(request_digest(request), {})[request.replicate] = (sound, faulty)
+            lists = self._lists_by_request.setdefault(request_digest(request), {})
+            lists[request.replicate] = (sound, faulty)
 
     @property
     def differs(self) -> bool:
@@ -245,69 +275,102 @@ class Compared:
 
     def plain(self) -> Differing:
         """The sums; with the numbers of a test against the recommender's noise where answers vary."""
+        differing_users = [user for user, differs in self._differs_by_user.items() if differs]
         return {
             "exact": self._exact,
             "answers": self._answers,
             "differing": len(self._differing),
             "lost": float((1 - agreement(self._differing)).sum()),
-            "users": sorted(self._users),
-            "hit": sorted(user for user, differs in self._users.items() if differs),
+            "users": sorted(self._differs_by_user),
+            "hit": sorted(differing_users),
             "beyond_noise": [] if self._exact else self._beyond_noise(),
         }
 
     def _beyond_noise(self) -> list[float]:
-        twice = [
-            [both[number] for number in sorted(both)[:2]]
-            for both in self._both.values()
-            if len(both) > 1
-        ]
-        changed = [(one, two[0]) for one, two in twice if one[0] != one[1]]
-        noise = agreement([(sound, again) for (sound, _), again in changed])
-        with_fault = agreement([(faulty, again) for (_, faulty), again in changed])
-        return [float(each) for each in noise - with_fault]
+        """By how much less the faulty answer agrees with a second sound one than the first sound one does.
+
+        One number for each request with two replicates whose first answer the fault changed. Without an effect
+        beyond the recommender's noise, their mean is 0.
+        """
+        sound_pairs: list[Lists] = []
+        faulty_pairs: list[Lists] = []
+        for lists in self._lists_by_request.values():
+            if len(lists) < 2:
+                continue
+            first, second = sorted(lists)[:2]
+            sound, faulty = lists[first]
+            sound_again, _ = lists[second]
+            if sound != faulty:
+                sound_pairs.append((sound, sound_again))
+                faulty_pairs.append((faulty, sound_again))
+        differences = agreement(sound_pairs) - agreement(faulty_pairs)
+        return [float(difference) for difference in differences]
 
 
 def agreement(pairs: Sequence[Lists]) -> Floats:
-    """The RBO of pairs of lists; a repeated item counts once, and an empty list agrees with an empty one only."""
+    """The RBO of pairs of lists; a repeated item counts once, and an empty list agrees with an empty one only.
+
+    Returns:
+        Numbers in [0, 1], shape (pairs,).
+    """
     if not pairs:
         return np.zeros(0)
-    sides = [[tuple(dict.fromkeys(items)) for items in side] for side in zip(*pairs, strict=True)]
-    numbers: dict[str, int] = {}
-    for items in chain.from_iterable(sides):
+    first_lists = [tuple(dict.fromkeys(first)) for first, _ in pairs]
+    second_lists = [tuple(dict.fromkeys(second)) for _, second in pairs]
+    number_by_item: dict[str, int] = {}
+    depth = 1
+    for items in chain(first_lists, second_lists):
+        depth = max(depth, len(items))
         for item in items:
-            numbers.setdefault(item, len(numbers))
-    depth = max(1, *(len(items) for side in sides for items in side))
-    arrays = [np.full((len(pairs), depth), -1) for _ in sides]
-    for array, side in zip(arrays, sides, strict=True):
-        for row, items in zip(array, side, strict=True):
-            row[: len(items)] = [numbers[item] for item in items]
-    found = rbo(arrays[0], arrays[1])
-    empty = np.isnan(found)
-    found[empty] = [bool(one == two) for one, two in zip(*sides, strict=True) if not (one and two)]
-    return found
+            number_by_item.setdefault(item, len(number_by_item))
+    values = rbo(
+        _padded(first_lists, number_by_item, depth), _padded(second_lists, number_by_item, depth)
+    )
+    # It is not defined for an empty list.
+    for place in np.flatnonzero(np.isnan(values)):
+        values[place] = float(first_lists[place] == second_lists[place])
+    return values
+
+
+def _padded(
+    lists: Sequence[tuple[str, ...]], number_by_item: Mapping[str, int], depth: int
+) -> npt.NDArray[np.int64]:
+    """The lists as numbers, shape (lists, depth), with -1 behind the end of each."""
+    array = np.full((len(lists), depth), -1)
+    for row, items in zip(array, lists, strict=True):
+        row[: len(items)] = [number_by_item[item] for item in items]
+    return array
 
 
 def merged(found: Iterable[Planted]) -> list[Planted]:
     """What all workers compared, one entry per fault and recommender."""
     groups: dict[tuple[str, str], list[Planted]] = {}
-    for each in found:
-        groups.setdefault((each["fault"], each["model"]), []).append(each)
-    together: list[Planted] = []
+    for planted in found:
+        groups.setdefault((planted["fault"], planted["model"]), []).append(planted)
+    entries: list[Planted] = []
     for (fault, model), group in sorted(groups.items()):
-        both = cast("Planted", {"fault": fault, "model": model, **_sum(group)})
-        if elsewhere := [each["elsewhere"] for each in group if "elsewhere" in each]:
-            both["elsewhere"] = _sum(elsewhere)
-        together.append(both)
-    return together
+        entry = cast("Planted", {"fault": fault, "model": model, **_sum(group)})
+        elsewhere = [planted["elsewhere"] for planted in group if "elsewhere" in planted]
+        if elsewhere:
+            entry["elsewhere"] = _sum(elsewhere)
+        entries.append(entry)
+    return entries
 
 
 def _sum(group: Sequence[Differing]) -> Differing:
+    users: set[str] = set()
+    hit_users: set[str] = set()
+    beyond_noise: list[float] = []
+    for part in group:
+        users.update(part["users"])
+        hit_users.update(part["hit"])
+        beyond_noise += part["beyond_noise"]
     return {
-        "exact": all(each["exact"] for each in group),
-        "answers": sum(each["answers"] for each in group),
-        "differing": sum(each["differing"] for each in group),
-        "lost": sum(each["lost"] for each in group),
-        "users": sorted({*chain.from_iterable(each["users"] for each in group)}),
-        "hit": sorted({*chain.from_iterable(each["hit"] for each in group)}),
-        "beyond_noise": [*chain.from_iterable(each["beyond_noise"] for each in group)],
+        "exact": all(part["exact"] for part in group),
+        "answers": sum(part["answers"] for part in group),
+        "differing": sum(part["differing"] for part in group),
+        "lost": sum(part["lost"] for part in group),
+        "users": sorted(users),
+        "hit": sorted(hit_users),
+        "beyond_noise": beyond_noise,
     }

@@ -9,7 +9,12 @@ from pytest_recsys_mt.engine.runner import Outcome
 def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | None:
     """Why a user got no answer on one side, or on at least one of two; None if all are there.
 
-    A failed call is the reason before a refusal: asked again, it may be answered.
+    A failed call is the reason before a refusal: if it is sent again, it may be answered.
+
+    Args:
+        user: The id of the user.
+        source: What came of the request.
+        followup: What came of the changed request; None if there is no second side.
     """
     outcomes = [source] if followup is None else [source, followup]
     answered = None if followup is None else source.asked
@@ -37,8 +42,17 @@ def _refuses_all(side: Sequence[Outcome]) -> bool:
 
 
 def parted(found: Sequence[Lost], *, cannot: bool) -> tuple[tuple[Lost, ...], dict[str, str]]:
-    """The users who count as lost, and by user why the recommender cannot answer, if it `cannot`."""
+    """Separate users who count as lost from those whose question the recommender cannot answer.
+
+    Args:
+        found: All users without an answer.
+        cannot: Whether the recommender refuses every question of a side, see `cannot_answer`.
+
+    Returns:
+        The lost users, and the reason of the refusal by user; without `cannot` all are lost.
+    """
     if not cannot:
         return tuple(found), {}
-    failed = tuple(each for each in found if each.why == "failed")
-    return failed, {each.user: each.reason for each in found if each.why == "refused"}
+    failed = tuple(loss for loss in found if loss.why == "failed")
+    reason_by_user = {loss.user: loss.reason for loss in found if loss.why == "refused"}
+    return failed, reason_by_user

@@ -1,14 +1,10 @@
 """Counts the calls of the selected tests, and answers them itself: nothing is sent."""
 
 import contextlib
-import json
-import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from zlib import crc32
 
 from pytest_recsys_mt.calls import tokens
 from pytest_recsys_mt.calls.answer import Answer
@@ -18,7 +14,8 @@ from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.executor import Ask, Executor, Then
 from pytest_recsys_mt.calls.prices import Price, Prices
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.engine.made_up import made_up, quotes_an_answer
+from pytest_recsys_mt.requests import Item, Prompt
 
 BEFOREHAND = "before the tests"
 """Stands for a suite: what is asked to sample users or candidates."""
@@ -33,7 +30,7 @@ BESIDE = (CONFIRMING, CONTROLLING)
 """What stands beside the calls of the tests."""
 
 ENOUGH = 50
-"""Answers of a run that tell its pace."""
+"""Answers of a run from which on its pace is estimated."""
 
 
 @dataclass
@@ -64,20 +61,36 @@ class Count:
         return self.price.usd(self.prompt_tokens, self.output_tokens)
 
     def add(self, prompt: float, counted: bool, output: int | None, calls: int = 1) -> None:
-        """Add calls to make, of so many tokens each."""
+        """Add calls to make.
+
+        Args:
+            prompt: Tokens of each prompt.
+            counted: Whether a tokenizer counted them.
+            output: The most tokens of each answer; None if the model names no limit.
+            calls: The number of calls.
+        """
         self.calls += calls
         self.prompt_tokens += prompt * calls
         self.counted &= counted
-        unknown = output is None or self.output_tokens is None
-        self.output_tokens = None if unknown else (self.output_tokens or 0) + (output or 0) * calls
+        if output is None or self.output_tokens is None:
+            self.output_tokens = None
+        else:
+            self.output_tokens += output * calls
+
+    def mean_output(self, calls: int) -> int | None:
+        """The most output tokens of one of so many calls; None if the model names no limit."""
+        if self.output_tokens is None:
+            return None
+        return self.output_tokens // calls
 
 
 @dataclass
 class _Known:
-    """What the cached answers of a model tell.
+    """What is known of a model from its cached answers.
 
     Attributes:
         reported: Tokens of their prompts, as they report them.
+        estimated: Tokens of the same prompts, as we estimate them.
         times: When calls were sent, by run, in Unix seconds.
     """
 
@@ -90,6 +103,14 @@ class Plan(Executor):
     """Takes the place of the executor while a run is planned, and makes answers up.
 
     Where an answer is in the cache it is given. So tests go on as they would, until all that they could ask is counted.
+
+    Args:
+        cache: Holds answers of earlier runs.
+        mode: How the run uses the cache.
+        run: The id of the run.
+        prices: Of the models.
+        catalogue: Returns the items to make answers of.
+        keep: Whether `to_make` is filled.
 
     Attributes:
         counts: The calls by suite and model.
@@ -127,24 +148,32 @@ class Plan(Executor):
 
     def begin(self, nodeid: str = "", suite: str = BEFOREHAND) -> None:
         """Count what comes for this test, or for none."""
-        self._nodeid, self._suite = nodeid, suite
+        self._nodeid = nodeid
+        self._suite = suite
 
     @property
     def total(self) -> int:
         """All calls of the test that is planned now."""
-        return sum(each.calls for (test, _), each in self.by_test.items() if test == self._nodeid)
+        return sum(
+            count.calls for (nodeid, _), count in self.by_test.items() if nodeid == self._nodeid
+        )
 
     def at_least(self, calls: int) -> None:
         """Count the calls of the test that is planned now as this many, if there are fewer."""
-        for (nodeid, name), known in list(self.by_test.items()):
-            if nodeid == self._nodeid and known.calls and (missing := calls - known.calls) > 0:
-                output = known.output_tokens and known.output_tokens // known.calls
-                each = known.prompt_tokens / known.calls
-                for count in (known, self.counts[self._suite, name]):
-                    count.add(each, known.counted, output, missing)
+        for (nodeid, name), of_test in self.by_test.items():
+            if nodeid != self._nodeid or not of_test.calls:
+                continue
+            missing = calls - of_test.calls
+            if missing <= 0:
+                continue
+            prompt = of_test.prompt_tokens / of_test.calls
+            output = of_test.mean_output(of_test.calls)
+            for count in (of_test, self.counts[self._suite, name]):
+                count.add(prompt, of_test.counted, output, missing)
 
     @contextlib.contextmanager
     def beforehand(self) -> Iterator[None]:
+        # Recommenders that cost nothing answer: users and candidates are sampled from their answers.
         self._free = True
         try:
             yield
@@ -161,23 +190,24 @@ class Plan(Executor):
         # Whoever asks for the same once more finds its answers in the cache.
         counted = self._again.get((self._nodeid, what), 0)
         self._again[self._nodeid, what] = max(calls, counted)
-        known = self._own_calls(subject.name)
-        made = max(known.to_make, 1)
-        output = known.output_tokens and known.output_tokens // made
+        like_these = self._own_calls(subject.name)
+        to_make = max(like_these.to_make, 1)
+        prompt = like_these.prompt_tokens / to_make
+        output = like_these.mean_output(to_make)
         key = (CONFIRMING, subject.name)
-        again = self.counts.setdefault(key, Count(price=known.price))
-        again.add(known.prompt_tokens / made, known.counted, output, max(calls - counted, 0))
+        confirming = self.counts.setdefault(key, Count(price=like_these.price))
+        confirming.add(prompt, like_these.counted, output, max(calls - counted, 0))
         return True
 
     def _own_calls(self, name: str) -> Count:
         """The calls of this test; of a test that asks only what others have asked, those of a suite stand for them."""
         own = self.by_test.get((self._nodeid, name))
-        others = (
-            count
-            for (suite, model), count in self.counts.items()
-            if model == name and suite not in BESIDE
-        )
-        return own or next(others, Count())
+        if own is not None:
+            return own
+        for (suite, model), count in self.counts.items():
+            if model == name and suite not in BESIDE:
+                return count
+        return Count()
 
     def execute(
         self,
@@ -189,30 +219,37 @@ class Plan(Executor):
         then: Then | None = None,
     ) -> list[Answer]:
         self._clock += 1
-        controls: dict[str, Answer] = {}
         self.latest[subject.name] = self._clock
-        new = {call.key: call for call in calls if call.key not in self._given}
-        price = self._prices.of(subject.name, next(iter(calls)).content["model"]) if calls else None
-        known = self._cached(subject, new, since)
-        for call in new.values():
-            cached = known.get(call.key)
+        price = self._prices.of(subject.name, calls[0].content["model"]) if calls else None
+        new_calls = {call.key: call for call in calls if call.key not in self._given}
+        cached_answers = self._cached(subject, new_calls, since)
+        controls: dict[str, Answer] = {}
+        for call in new_calls.values():
+            cached = cached_answers.get(call.key)
+            answer = cached or self._made_up(subject, call)
             if call.purpose == CONTROL:
+                # Counted by `calibrate`, unless a test sends the same call.
                 self._controls[call.key] = (subject, call, price)
-                controls[call.key] = cached or self._made_up(subject, call)
+                controls[call.key] = answer
                 continue
             self._count(subject, call, cached, price)
-            self._given[call.key] = cached or self._made_up(subject, call)
-            sure = cached is None and not call.again and self._nodeid not in self.bounded
-            if self._keep is not None and ask is None and sure:
-                self._keep.setdefault(subject.name, []).append((subject, call))
-        free = price is not None and price.is_free and all(call.prompt is None for call in calls)
-        if self._free and free:
+            self._given[call.key] = answer
+            if cached is None and ask is None:
+                self._keep_if_certain(subject, call)
+        is_free = price is not None and price.is_free
+        if self._free and is_free and all(call.prompt is None for call in calls):
             return super().execute(subject, calls, since=since, ask=ask)
         return [self._given.get(call.key) or controls[call.key] for call in calls]
 
+    def _keep_if_certain(self, subject: Subject, call: Call) -> None:
+        """Keep a call for `to_make`, if the run will send it whatever others answer."""
+        if self._keep is None or call.again or self._nodeid in self.bounded:
+            return
+        self._keep.setdefault(subject.name, []).append((subject, call))
+
     def _made_up(self, subject: Subject, call: Call) -> Answer:
-        made = made_up(call, subject.deterministic, self._catalogue())
-        return {**made, "asked": self._clock}
+        answer = made_up(call, subject.deterministic, self._catalogue())
+        return {**answer, "asked": self._clock}
 
     def to_make(self) -> dict[str, list[tuple[Subject, Call]]]:
         """The calls that have no answer yet and depend on none, by the name of their model, in order."""
@@ -225,35 +262,43 @@ class Plan(Executor):
         """
         for key, (subject, call, price) in self._controls.items():
             if key not in self._given:
-                self._count(subject, call, self._cached(subject, [key]).get(key), price)
+                cached = self._cached(subject, [key]).get(key)
+                self._count(subject, call, cached, price)
         for (_, name), count in [*self.counts.items(), *self.by_test.items()]:
             known = self._known.get(name)
-            if not count.counted and known is not None and known.estimated:
+            if count.counted or known is None:
+                continue
+            if known.estimated:
                 count.calibrated = True
                 count.prompt_tokens *= known.reported / known.estimated
 
     def sums(self) -> dict[str, float | None]:
         """All calls of the tests, those without an answer, and the most that these may cost."""
         counts = [count for (suite, _), count in self.counts.items() if suite not in BESIDE]
-        costs = [each.usd for each in counts]
-        known = [each for each in costs if each is not None]
+        costs = [count.usd for count in counts]
+        known_costs = [cost for cost in costs if cost is not None]
+        all_known = len(known_costs) == len(costs)
         return {
-            "calls": sum(each.calls for each in counts),
-            "to_make": sum(each.to_make for each in counts),
-            "usd": sum(known) if len(known) == len(costs) else None,
+            "calls": sum(count.calls for count in counts),
+            "to_make": sum(count.to_make for count in counts),
+            "usd": sum(known_costs) if all_known else None,
         }
 
     def pace(self, name: str) -> float | None:
         """Calls to a model per second, in the run that gave most of its cached answers; None if unknown."""
-        runs = self._known.get(name, _Known()).times.values()
-        times = max(runs, key=len, default=[])
-        lasted = max(times, default=0.0) - min(times, default=0.0)
-        return len(times) / lasted if len(times) >= ENOUGH and lasted > 1 else None
+        if name not in self._known:
+            return None
+        times_by_run = self._known[name].times
+        times = max(times_by_run.values(), key=len, default=[])
+        if len(times) < ENOUGH:
+            return None
+        seconds = max(times) - min(times)
+        return len(times) / seconds if seconds > 1 else None
 
     def _cached(
         self, subject: Subject, keys: Collection[str], since: float | None = None
     ) -> dict[str, Answer]:
-        # What a run asks after others is asked anew if the others are, as a plan supposes.
+        # Calls that depend on others (`since`) are sent again if the others are, as a plan supposes.
         if not subject.durable or self._mode == "refresh" or since is not None:
             return {}
         return self._cache.answers(list(keys))
@@ -261,63 +306,40 @@ class Plan(Executor):
     def _count(
         self, subject: Subject, call: Call, cached: Answer | None, price: Price | None
     ) -> None:
-        beside = CONFIRMING if call.again else CONTROLLING if call.purpose == CONTROL else ""
-        name = subject.name
-        counts = [self.counts.setdefault((beside or self._suite, name), Count(price=price))]
-        if not beside:
-            counts.append(self.by_test.setdefault((self._nodeid, name), Count(price=price)))
-        if call.prompt is not None and any(MARK in m.content for m in call.prompt.messages):
+        if call.prompt is not None and quotes_an_answer(call.prompt):
             self.bounded[self._nodeid] = "what it asks depends on answers"
         if cached is not None and call.prompt is not None:
-            known, usage = self._known.setdefault(name, _Known()), cached.get("usage")
-            known.times[cached.get("run", "")].append(cached.get("asked", 0.0))
-            if usage is not None:
-                known.reported += usage[0]
-                known.estimated += tokens.estimated(call.prompt)
-        prompt, counted = (0, True) if cached is not None else tokens.prompt_tokens(subject, call)
-        for count in counts:
+            self._learn(subject.name, call.prompt, cached)
+        if cached is None:
+            prompt, counted = tokens.prompt_tokens(subject, call)
+            output = tokens.most_output(call)
+        else:
+            prompt = 0
+            counted = True
+            output = 0
+        for count in self._counts_of(subject.name, call, price):
             count.tests.add(self._nodeid)
-            count.cached += cached is not None
-            count.add(prompt, counted, 0 if cached is not None else tokens.most_output(call))
+            if cached is not None:
+                count.cached += 1
+            count.add(prompt, counted, output)
 
+    def _counts_of(self, name: str, call: Call, price: Price | None) -> list[Count]:
+        """What a call to a model adds to: its suite and its test, or what stands beside the tests."""
+        if call.again:
+            return [self.counts.setdefault((CONFIRMING, name), Count(price=price))]
+        if call.purpose == CONTROL:
+            return [self.counts.setdefault((CONTROLLING, name), Count(price=price))]
+        return [
+            self.counts.setdefault((self._suite, name), Count(price=price)),
+            self.by_test.setdefault((self._nodeid, name), Count(price=price)),
+        ]
 
-MARK = "made up for a plan, "
-"""Start of each made-up text, so that a prompt that quotes it can be recognised."""
-
-
-def made_up(call: Call, deterministic: bool, catalogue: Sequence[Item]) -> Answer:
-    """A valid answer to a call; if `deterministic`, the same for all replicates of a question."""
-    asked = {**call.content, "replicate": 0, "seed": 0, "repeat": False} if deterministic else None
-    number = crc32(repr(asked).encode()) if asked else int(call.key[:8], 16)
-    request, prompt = call.request, call.prompt
-    if request is not None:
-        offered = request.candidates
-        if offered is None:
-            known = request.known.union(request.seen)
-            offered = tuple(item for item in catalogue if item.id not in known)
-        # Drawn: lists that are equal would be fewer questions to a judge than real ones can be.
-        chosen = random.Random(number).sample(offered, min(request.k, len(offered)))
-        return {"items": [item.id for item in chosen]}
-    if prompt is not None and prompt.choices:
-        return {"text": prompt.choices[number % len(prompt.choices)], "finish_reason": "stop"}
-    if prompt is not None and prompt.schema is not None:
-        return {
-            "text": json.dumps(_instance(prompt.schema, random.Random(number))),
-            "finish_reason": "stop",
-        }
-    return {"text": f"{MARK}{call.key[:12]}", "finish_reason": "stop"}
-
-
-def _instance(schema: Mapping[str, Any], draw: random.Random) -> Any:
-    if "enum" in schema:
-        return draw.choice(schema["enum"])
-    kind = schema.get("type")
-    if kind == "object":
-        fields = schema.get("properties", {})
-        return {name: _instance(field, draw) for name, field in fields.items()}
-    if kind == "array":
-        return [_instance(schema.get("items", {}), draw)]
-    if kind in ("number", "integer"):
-        low, high = schema.get("minimum", 0), schema.get("maximum", 1)
-        return draw.randint(int(low), int(high)) if kind == "integer" else draw.uniform(low, high)
-    return draw.random() < 0.5 if kind == "boolean" else MARK
+    def _learn(self, name: str, prompt: Prompt, cached: Answer) -> None:
+        """Add what a cached answer reports to what is known of its model."""
+        known = self._known.setdefault(name, _Known())
+        run = cached.get("run", "")
+        known.times[run].append(cached.get("asked", 0.0))
+        usage = cached.get("usage")
+        if usage is not None:
+            known.reported += usage[0]
+            known.estimated += tokens.estimated(prompt)

@@ -25,12 +25,19 @@ BLOCK = 20
 
 @dataclass(frozen=True)
 class Questions:
-    """The requests of one side at some positions of its cases, each sent once per replicate, from number `first` on."""
+    """The requests of one side, each sent once per replicate.
+
+    Attributes:
+        side: The side.
+        positions: Those of its cases whose requests are sent.
+        first: Number of the first replicate.
+        asked: How they are sent; None as the side is.
+    """
 
     side: Side
     positions: Iterable[int]
     first: int
-    asked: How | None = None  # how they are sent; None as the side is
+    asked: How | None = None
 
     @cached_property
     def how(self) -> How:
@@ -45,17 +52,18 @@ class Questions:
     @cached_property
     def calls(self) -> list[tuple[int, Call]]:
         """The calls to send, each with the position of its case."""
-        return [
-            (position, self.side.call(request, replicate))
-            for replicate in range(self.first, self.first + self.side.replicates)
-            for position, request in self.requests.items()
-        ]
+        calls = []
+        for replicate in range(self.first, self.first + self.side.replicates):
+            for position, request in self.requests.items():
+                calls.append((position, self.side.call(request, replicate)))
+        return calls
 
     def sent(self) -> Iterator[tuple[int, Call]]:
         """As `calls`, with what is sent right before each."""
-        before = {position: self.side.before(position) for position in self.requests}
+        request_before = {position: self.side.before(position) for position in self.requests}
         for position, call in self.calls:
-            if (request := before[position]) is not None:
+            request = request_before[position]
+            if request is not None:
                 earlier = self.side.call(request, int(call.content["replicate"]))
                 yield position, earlier.sent(before=call.key)
             yield position, call
@@ -71,64 +79,89 @@ def interleaved(calls: Iterable[tuple[int, Call]], *, by_user: bool = False) -> 
     breaks off leaves few users of whom one side is answered.
     """
     if not by_user:
-        return [call for _, call in sorted(calls, key=lambda each: (each[0] // BLOCK, each[1].key))]
-    of_user: dict[int, list[Call]] = {}
+        return [call for _, call in sorted(calls, key=_block_and_key)]
+    calls_by_position: dict[int, list[Call]] = {}
     for position, call in calls:
-        of_user.setdefault(position, []).append(call)
-    own = [(position // BLOCK, sorted(each, key=_key)) for position, each in of_user.items()]
-    return [
-        call for _, each in sorted(own, key=lambda user: (user[0], user[1][0].key)) for call in each
-    ]
+        calls_by_position.setdefault(position, []).append(call)
+    firsts = []
+    for position, calls_of_user in calls_by_position.items():
+        calls_of_user.sort(key=lambda call: call.key)
+        firsts.append((position, calls_of_user[0]))
+    ordered: list[Call] = []
+    for position, _ in sorted(firsts, key=_block_and_key):
+        ordered += calls_by_position[position]
+    return ordered
 
 
-def _key(call: Call) -> str:
-    return call.key
+def _block_and_key(placed: tuple[int, Call]) -> tuple[int, str]:
+    position, call = placed
+    return position // BLOCK, call.key
 
 
 def ask(*sides: Questions, since: float | None = None) -> list[dict[int, Outcome]]:
     """Ask all sides, with one batch per recommender; each fit counts as a recommender of its own.
 
-    Sides that are not sent together are sent apart from the rest, in the given order. The results of
-    each side are by position. Answers of earlier runs that were sent before `since` are ignored.
+    Sides that are not sent together are sent apart from the rest, in the given order.
+
+    Args:
+        sides: The requests of each side.
+        since: Unix seconds; answers of earlier runs that were sent before are ignored. None takes all.
+
+    Returns:
+        For each side, its outcomes by position.
     """
     groups: dict[tuple[int, How], list[Questions]] = {}
-    for each in sides:
-        groups.setdefault((id(each.side.runner.subject), each.how), []).append(each)
-    known: dict[tuple[int, str], Answer] = {}
-    for (asked, how), group in groups.items():
-        theirs = chain.from_iterable(each.sent() for each in group)
-        runner = group[0].side.runner
-        if how == "together":
-            ordered = interleaved(theirs, by_user=runner.subject.streams)
-        else:
-            ordered = [call for _, call in theirs]
-        answers = runner.executor.execute(runner.subject, ordered, since=since, ask=runner.way(how))
-        known |= {(asked, call.key): answer for call, answer in zip(ordered, answers, strict=True)}
-    return [
-        each.side.runner.outcomes(
-            each.requests,
-            [
-                (place, call, known[id(each.side.runner.subject), call.key])
-                for place, call in each.calls
-            ],
-        )
-        for each in sides
-    ]
+    for questions in sides:
+        fit = id(questions.side.runner.subject)
+        groups.setdefault((fit, questions.how), []).append(questions)
+    answers: dict[tuple[int, str], Answer] = {}  # by fit and key of the call
+    for (fit, how), group in groups.items():
+        for call, answer in _answered(group, how, since):
+            answers[fit, call.key] = answer
+    outcomes = []
+    for questions in sides:
+        runner = questions.side.runner
+        fit = id(runner.subject)
+        answered = [(place, call, answers[fit, call.key]) for place, call in questions.calls]
+        outcomes.append(runner.outcomes(questions.requests, answered))
+    return outcomes
+
+
+def _answered(
+    group: Sequence[Questions], how: How, since: float | None
+) -> Iterator[tuple[Call, Answer]]:
+    """The calls to one recommender that are sent in one way, with their answers."""
+    runner = group[0].side.runner
+    calls = chain.from_iterable(questions.sent() for questions in group)
+    if how == "together":
+        ordered = interleaved(calls, by_user=runner.subject.streams)
+    else:
+        ordered = [call for _, call in calls]
+    answers = runner.executor.execute(runner.subject, ordered, since=since, ask=runner.way(how))
+    return zip(ordered, answers, strict=True)
 
 
 def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
+    """The lowest and the highest end of some spans."""
     lows, highs = zip(*ends, strict=True)
     return min(lows), max(highs)
 
 
 def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
     """Seconds between the first and the last time of two sides: 0 if all are the same, infinity if one is unknown."""
-    times = {*ours, *theirs}
     if ours == theirs:
         return 0.0
-    known = [time for time in times if time is not None]
-    return max(known) - min(known) if len(known) == len(times) else math.inf
+    known_times = []
+    for time in {*ours, *theirs}:
+        if time is None:
+            return math.inf
+        known_times.append(time)
+    return max(known_times) - min(known_times)
 
 
 def _first_unasked(outcomes: Sequence[Outcome]) -> int:
-    return next((n for n, outcome in enumerate(outcomes) if outcome.unasked), len(outcomes))
+    """The place of the first outcome that was not asked for; the number of outcomes if there is none."""
+    for place, outcome in enumerate(outcomes):
+        if outcome.unasked:
+            return place
+    return len(outcomes)

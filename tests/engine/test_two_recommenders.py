@@ -78,7 +78,7 @@ def side(run: Run, recommender: object, name: str, design: Design = DESIGN) -> S
 
 def parity(run: Run, ours: Ranker, theirs: Ranker) -> Verdict:
     verdict: Verdict = served_as_trained(
-        side(run, ours, "ours"), side(run, theirs, "theirs"), margin=0.05
+        side(run, ours, "ours"), side(run, theirs, "theirs"), changed=0.05
     )
     return verdict
 

@@ -32,9 +32,9 @@ def add(groups: Any) -> None:
         "--users", type=int, metavar="N", help="how many users may be asked (default: as in pytest)"
     )
     option(
-        "--margin", choices=PERCENT, default="2", metavar="PERCENT",
+        "--margin", choices=PERCENT, metavar="PERCENT",
         help="percent of the users whose list may differ, and of the agreement that noisy recommenders may lose on "
-        f"average: {', '.join(PERCENT)} (default: 2)",
+        f"average: {', '.join(PERCENT)} (default: 2 of the users, 5 of the agreement)",
     )  # fmt: skip
     option("--exact", action="store_true", help="not one list may differ")
     parity.set_defaults(command=run, parser=parity, pytest=[])
@@ -59,7 +59,11 @@ def arguments(given: argparse.Namespace) -> list[str]:
             f"both recommenders are {ours!r}; whether one answers alike twice is what "
             f"same_seed_same_answer asks: pytest --pyargs pytest_recsys_mt.suites.metamorphic -k same_seed"
         )
-    chosen = "test_not_one_list_differs" if given.exact else f"within_{given.margin}_percent"
+    chosen = "test_served_as_trained_by_default"
+    if given.exact:
+        chosen = "test_not_one_list_differs"
+    elif given.margin is not None:
+        chosen = f"within_{given.margin}_percent"
     found = [
         "-q",
         "--pyargs",

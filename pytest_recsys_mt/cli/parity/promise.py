@@ -7,13 +7,19 @@ import pytest
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
 
 PERCENT = (1, 2, 5, 10)
-"""The margins, in percent, one of which the command selects by the id of its test."""
+"""The margins, in percent, one of which the command selects by the name or the id of its test."""
+
+
+def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
+    """Few lists of two deterministic recommenders differ, and those of noisy ones little more than by their noise."""
+    assert served_as_trained(recsys.run(), recsys_against.run())
 
 
 @pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
 def test_served_as_trained(recsys: Any, recsys_against: Any, percent: int) -> None:
-    """Few lists of two deterministic recommenders differ, and those of noisy ones no more than their noise."""
-    assert served_as_trained(recsys.run(), recsys_against.run(), margin=percent / 100)
+    """As by default, within a margin of one's own for both kinds of recommenders."""
+    margin = percent / 100
+    assert served_as_trained(recsys.run(), recsys_against.run(), margin=margin, changed=margin)
 
 
 def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:

@@ -152,6 +152,7 @@ class Store:
             "data_digest": document["data_digest"],
             "seed": document["seed"],
             "prompt": document["settings"].get("prompt"),
+            "against": document["settings"].get("against"),
             "suite": document["digests"]["suite"],
             "everybody": everybody,
             "gate": document["gate"]["status"],
@@ -219,12 +220,12 @@ class Store:
             )
         return found
 
-    def states(self, data: str) -> dict[str, Was]:
-        """What each test on some data came to when it last ran, by its id."""
+    def states(self, data: str, against: str | None) -> dict[str, Was]:
+        """What each test on some data, and with some recommender to compare with, came to when it last ran, by its id."""
         found: dict[str, Was] = {}
         for kept in self.runs():
             tests, digest = kept.head.get("tests", {}), str(kept.head.get("data_digest") or "")
-            if kept.head.get("data") == data:
+            if (kept.head.get("data"), kept.head.get("against")) == (data, against):
                 found |= {name: Was(kept.number, str(was), digest) for name, was in tests.items()}
         return found
 

@@ -55,7 +55,8 @@ class Earlier:
         if sent is not None:
             return {nodeid: Was(*was) for nodeid, was in sent}
         with suppress(OSError, PolicyError):  # a run needs no kept runs, so it ignores damaged ones
-            return self._store.states(self._config.stash[SETTINGS].data_named)
+            settings = self._config.stash[SETTINGS]
+            return self._store.states(settings.data_named, settings.against)
         return {}
 
     @cached_property

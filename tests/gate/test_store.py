@@ -346,3 +346,15 @@ def test_a_name_that_no_system_takes_is_one_line(
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
     assert main(["compare", f"{name}.json", f"{name}.json"]) == 2
+
+
+def test_a_test_of_two_recommenders_is_not_mixed_up_with_one_of_others(
+    document: dict[str, Any], pytester: pytest.Pytester
+) -> None:
+    store = Store.of(pytester.path)
+    (nodeid,) = {row["nodeid"] for row in document["results"]}
+    for against in (None, "shop:Online"):
+        kept(pytester.path, {**document, "settings": {**document["settings"], "against": against}})
+    alone, beside = (store.states(document["data"], against) for against in (None, "shop:Online"))
+    assert (alone[nodeid].run, beside[nodeid].run) == (1, 2)
+    assert store.states(document["data"], "shop:Other") == {}

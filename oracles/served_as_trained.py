@@ -1,9 +1,8 @@
 """What is served must be what was trained: two recommenders that should be one give the same lists."""
 
 from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.oracles.unmoved import unmoved
+from pytest_recsys_mt.oracles.unmoved import judge_unmoved
 from pytest_recsys_mt.verdict import Verdict
 
 
@@ -16,15 +15,16 @@ def served_as_trained(
     changed: float = 0.02,
     slices: Slices | None = None,
 ) -> Verdict:
-    """Two recommenders that should be one must give the same lists, beyond the noise of both.
+    """Two recommenders that should be one must give the same lists, but for the noise of both.
 
     They are a model and its service, an index and its rebuilt one, a release and its candidate, or one recommender on
     two days. The same users are asked, with the same candidates and the same `k`:
 
     * If both declare themselves deterministic, the number is the share of users whose list differs at all.
     * If one or both do not, it is the mean loss of agreement beyond the noise of both: ``(B + B') / 2 - M``, where B and
-      B' are the agreements of two answers of one recommender to one request, and M that of the answers of both. A
-      recommender that adds noise to the lists of a deterministic one loses what its noise costs, too.
+      B' are the agreements of two answers of one recommender to one request, and M that of the answers of both. That is
+      0 if both draw from the same lists. It is above 0 also if the lists are alike on average, and one recommender varies
+      more than the other.
 
     Example:
         assert served_as_trained(recsys.run(), recsys_against.run(), margin=0.05, changed=0.02)
@@ -41,5 +41,6 @@ def served_as_trained(
     Returns:
         ``holds`` if the number is shown to be below the margin, ``violated`` if it is shown to be above.
     """
-    two_sides("served_as_trained", source, followup)
-    return unmoved(source, followup, similarity, margin, changed=changed, slices=slices)
+    return judge_unmoved(
+        "served_as_trained", source, followup, similarity, margin, changed=changed, slices=slices
+    )

@@ -57,19 +57,34 @@ def unmoved(
         OracleError: If `changed` is above `margin`, so that lists of a deterministic recommender could lose more than
             `margin` on average.
     """
-    two_sides("unmoved", source, followup)
-    allowed = share("unmoved", "changed", changed)
-    if allowed > share("unmoved", "margin", margin):
+    return judge_unmoved(
+        "unmoved", source, followup, similarity, margin, changed=changed, slices=slices, cap=cap
+    )
+
+
+def judge_unmoved(
+    oracle: str,
+    source: Answers,
+    followup: Answers,
+    similarity: str,
+    margin: float,
+    *,
+    changed: float,
+    slices: Slices | None,
+    cap: float | None = None,
+) -> Verdict:
+    """Judge what `unmoved` promises, by the name of another oracle."""
+    two_sides(oracle, source, followup)
+    allowed = share(oracle, "changed", changed)
+    if allowed > share(oracle, "margin", margin):
         raise OracleError(
-            f"unmoved: changed must be at most the margin {margin:g}, got {changed!r}: if more lists change, the mean "
+            f"{oracle}: changed must be at most the margin {margin:g}, got {changed!r}: if more lists change, the mean "
             f"user may lose more than the margin; give both, such as margin={changed:g}, changed={changed:g}"
         )
     if not source.context.deterministic:
-        return judge_agreement(
-            "unmoved", source, followup, similarity, margin, slices=slices, cap=cap
-        )
+        return judge_agreement(oracle, source, followup, similarity, margin, slices=slices, cap=cap)
     return judge_agreement(
-        "unmoved:any",
+        f"{oracle}:any",
         source,
         followup,
         similarity,

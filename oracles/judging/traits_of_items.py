@@ -26,6 +26,9 @@ from pytest_recsys_mt.requests import Item
 LARGE = 200_000
 """In a larger catalogue, neither ranks of popularity nor shared titles are looked at: they take too long."""
 
+RECENT = 15
+"""So many of the latest years are limits too: what is newer than an index is of the last years."""
+
 LONG_TITLE = 30
 """Characters of a title beyond which it is a long one."""
 
@@ -114,7 +117,9 @@ def _of_years(items: Sequence[Item]) -> Iterator[Trait]:
     if known:
         # Catalogues are cut at the beginning of a decade, or where some share of them was known.
         decades = range(min(known) // 10 * 10 - 1, max(known), 10)
-        yield from split_traits(years, "are of {} {}", DATED, thresholds=decades, tenths=True)
+        latest = sorted({*known})[-RECENT:]
+        limits = [*decades, *latest]
+        yield from split_traits(years, "are of {} {}", DATED, thresholds=limits, tenths=True)
 
 
 def _of_popularity(items: Sequence[Item], context: Context) -> Iterator[Trait]:

@@ -74,7 +74,10 @@ def evidence(row: Row, where: str = "") -> list[str]:
         lines = ["", *shared, *lines]
     against = (row.get("details") or {}).get(AGAINST)
     if isinstance(against, str):
-        lines = ["", *wrap(one_line(f"source: {row['model']}; follow-up: {against}"), 79), *lines]
+        who = f"source: {row['model']}; follow-up: {against}"
+        if row["floor"] is not None and row["floor"] < 1:
+            who += " (if one of them varies more than the other, that alone loses agreement)"
+        lines = ["", *wrap(one_line(who), WIDTH - 1), *lines]
     return lines
 
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -85,21 +91,37 @@ def parity(run: Run, ours: Ranker, theirs: Ranker) -> Verdict:
 
 NOISE = 0.05
 
+SLOW = """
+import pathlib, time
+from pytest_recsys_mt import Recommendation
+
+class A:
+    deterministic = True
+
+    def recommend(self, requests):
+        pathlib.Path("asked").touch()
+        time.sleep(0.5)
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+
+class B(A):
+    pass
+"""
+
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "oracle", "status"),
     [
-        (Ranker(), Ranker(), "unmoved:any:rbo", "holds"),
-        (Ranker(), Ranker(stale=0.3), "unmoved:any:rbo", "violated"),
-        (Ranker(noise=NOISE), Ranker(noise=NOISE, seed=1), "unmoved:rbo", "holds"),
-        (Ranker(noise=NOISE), Ranker(noise=2 * NOISE, seed=1), "unmoved:rbo", "holds"),
-        (Ranker(noise=NOISE), Ranker(noise=NOISE, stale=0.3), "unmoved:rbo", "violated"),
-        (Ranker(), Ranker(noise=NOISE / 5), "unmoved:rbo", "holds"),
-        (Ranker(noise=NOISE / 5), Ranker(), "unmoved:rbo", "holds"),
-        (Ranker(), Ranker(noise=NOISE, stale=0.3), "unmoved:rbo", "violated"),
-        (Ranker(noise=NOISE, stale=0.3), Ranker(), "unmoved:rbo", "violated"),
-        (Ranker(), Ranker(fails=0.3), "unmoved:any:rbo", "error"),
-        (Ranker(fails=0.3), Ranker(noise=NOISE), "unmoved:rbo", "error"),
+        (Ranker(), Ranker(), "served_as_trained:any:rbo", "holds"),
+        (Ranker(), Ranker(stale=0.3), "served_as_trained:any:rbo", "violated"),
+        (Ranker(noise=NOISE), Ranker(noise=NOISE, seed=1), "served_as_trained:rbo", "holds"),
+        (Ranker(noise=NOISE), Ranker(noise=2 * NOISE, seed=1), "served_as_trained:rbo", "holds"),
+        (Ranker(noise=NOISE), Ranker(noise=NOISE, stale=0.3), "served_as_trained:rbo", "violated"),
+        (Ranker(), Ranker(noise=NOISE / 5), "served_as_trained:rbo", "holds"),
+        (Ranker(noise=NOISE / 5), Ranker(), "served_as_trained:rbo", "holds"),
+        (Ranker(), Ranker(noise=NOISE, stale=0.3), "served_as_trained:rbo", "violated"),
+        (Ranker(noise=NOISE, stale=0.3), Ranker(), "served_as_trained:rbo", "violated"),
+        (Ranker(), Ranker(fails=0.3), "served_as_trained:any:rbo", "error"),
+        (Ranker(fails=0.3), Ranker(noise=NOISE), "served_as_trained:rbo", "error"),
     ],
 )
 def test_a_difference_beyond_the_noise_of_both_is_found(
@@ -153,3 +175,27 @@ def test_sound_pairs_are_seldom_called_violated(tmp_path: Path) -> None:
         violated += verdict.status == "violated"
         opened.close()
     assert violated <= 5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of a process group are those of POSIX")
+def test_ctrl_c_ends_parity_as_it_ends_pytest(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())",
+    ]
+    process = subprocess.Popen(
+        [*command, "parity", "slow:A", "slow:B", "--recsys-json=record.json", f"--recsys-cache={tmp_path}/cache"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    while not (tmp_path / "asked").exists():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    assert "Traceback" not in output
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert "it was interrupted" in record["gate"]["sentence"]

@@ -66,6 +66,12 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
     [
         ("repport other.json", "invalid choice: 'repport'*did you mean 'report'?"),
         ("cahce stats", "invalid choice: 'cahce'*did you mean 'cache'?"),
+        ("parity a", "required: B"),
+        ("parity a a", "both recommenders are 'a'*same_seed_same_answer"),
+        ("parity a b c", "'c' is one too many"),
+        ("parity a b --recsys-model=c", "--recsys-model: A is the model"),
+        ("parity a b --exact --margin 5", "--margin: not allowed with argument --exact"),
+        ("parity a b --margin 3", "invalid choice: '3'*1*2*5*10"),
         ("spent", "invalid choice: 'spent'*did you mean 'recsys-mt cache spent'?"),
         ("cache spent --cache nowhere", "there is no folder 'nowhere'*--cache"),
         ("cache exprt x", "invalid choice: 'exprt'*did you mean 'export'?"),

@@ -1,6 +1,7 @@
 """The command `recsys-mt parity`: one run of pytest, with a test of two recommenders."""
 
 import argparse
+import contextlib
 import subprocess
 import sys
 from typing import Any
@@ -9,11 +10,19 @@ PERCENT = ("1", "2", "5", "10")
 """The margins that there are tests for, in percent; see `promise`."""
 
 DESCRIPTION = """\
-Ask two recommenders that should be one the same requests, and say whether they answer alike beyond the noise of both:
+Ask two recommenders that should be one the same requests, and say whether they answer alike but for the noise of both:
 a model and its service, an index and its rebuilt one, a release and its candidate. Each is named as --recsys-model
-names one. Further arguments go to pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank
+names one. A difference is asked once more, so up to twice as many calls are sent; --recsys-plan says how many, and sends
+none. Further options go to pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank
 --recsys-json=parity.json
 """
+
+OWN = {
+    "--recsys-model": "A is the model",
+    "--recsys-against": "B is what it is compared with",
+    "-k": "the command chooses the test; for tests of your own run pytest",
+}
+"""Options of pytest that the command itself gives, and what to do instead."""
 
 
 def add(groups: Any) -> None:
@@ -21,22 +30,34 @@ def add(groups: Any) -> None:
     parity = groups.add_parser(
         "parity",
         help="ask two recommenders the same, and see whether they answer alike",
-        usage="recsys-mt parity A B [OPTION ...] [pytest's arguments]",
+        usage="recsys-mt parity A B [OPTION ...] [pytest's options]",
         description=DESCRIPTION,
         allow_abbrev=False,
     )
     option = parity.add_argument
-    option("recommenders", nargs=2, metavar="SPEC", help="the recommenders, such as shop:Offline")
+    option("first", metavar="A", help="a recommender, such as shop:Offline")
+    option("second", metavar="B", help="the one that should answer alike, such as https://...")
     option("--data", metavar="DATA", help="the data whose users are asked (default: as in pytest)")
-    option(
-        "--users", type=int, metavar="N", help="how many users may be asked (default: as in pytest)"
+    users = "how many users may be asked (default: as in pytest)"
+    option("--users", type=int, metavar="N", help=users)
+    whole = (
+        "ask for the whole catalogue, without candidates: only so are filters of what a user has seen tried, and only with "
+        "candidates is every item tried"
     )
-    option(
+    option("--open", action="store_true", help=whole)
+    again = "send all requests, also those whose answers are cached: for a service whose version does not change with it"
+    option("--fresh", action="store_true", help=again)
+    limits = parity.add_mutually_exclusive_group()
+    limits.add_argument(
         "--margin", choices=PERCENT, metavar="PERCENT",
         help="percent of the users whose list may differ, and of the agreement that noisy recommenders may lose on "
         f"average: {', '.join(PERCENT)} (default: 2 of the users, 5 of the agreement)",
     )  # fmt: skip
-    option("--exact", action="store_true", help="not one list may differ")
+    limits.add_argument(
+        "--exact",
+        action="store_true",
+        help="not one list of two deterministic recommenders may differ",
+    )
     parity.set_defaults(command=run, parser=parity, pytest=[])
 
 
@@ -46,19 +67,17 @@ def run(given: argparse.Namespace) -> int:
     Returns:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
     """
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments(given)], check=False
-    ).returncode
+    with subprocess.Popen([sys.executable, "-m", "pytest", *arguments(given)]) as process:
+        while process.returncode is None:
+            # Ctrl-C reaches pytest too, which ends its run in order; this process waits for it.
+            with contextlib.suppress(KeyboardInterrupt):
+                process.wait()
+    return process.returncode
 
 
 def arguments(given: argparse.Namespace) -> list[str]:
     """The arguments of pytest that the command stands for."""
-    ours, theirs = given.recommenders
-    if ours == theirs:
-        given.parser.error(
-            f"both recommenders are {ours!r}; whether one answers alike twice is what "
-            f"same_seed_same_answer asks: pytest --pyargs pytest_recsys_mt.suites.metamorphic -k same_seed"
-        )
+    _require_options(given)
     chosen = "test_served_as_trained_by_default"
     if given.exact:
         chosen = "test_not_one_list_differs"
@@ -70,14 +89,33 @@ def arguments(given: argparse.Namespace) -> list[str]:
         "pytest_recsys_mt.cli.parity.promise",
         "-k",
         chosen,
-        f"--recsys-model={ours}",
-        f"--recsys-against={theirs}",
+        f"--recsys-model={given.first}",
+        f"--recsys-against={given.second}",
     ]
     if given.data is not None:
         found.append(f"--recsys-data={given.data}")
     if given.users is not None:
         found.append(f"--recsys-users={given.users}")
+    if given.open:
+        found.append("--recsys-candidates=0")
+    if given.fresh:
+        found.append("--recsys-mode=refresh")
     if not any(argument.startswith("--recsys-keep") for argument in given.pytest):
         # All users are asked, not as many as the verdict takes: the share of changed lists is wanted, and what they share.
         found.append("--recsys-keep=baseline")
     return [*found, *given.pytest]
+
+
+def _require_options(given: argparse.Namespace) -> None:
+    """End the program if both recommenders are one, or pytest is given what the command gives it."""
+    if given.first == given.second:
+        given.parser.error(
+            f"both recommenders are {given.first!r}; whether one answers alike twice is what "
+            f"same_seed_same_answer asks: pytest --pyargs pytest_recsys_mt.suites.metamorphic -k same_seed"
+        )
+    if given.pytest and not given.pytest[0].startswith("-"):
+        given.parser.error(f"two recommenders are compared, so {given.pytest[0]!r} is one too many")
+    for argument in given.pytest:
+        name = argument.partition("=")[0]
+        if name in OWN:
+            given.parser.error(f"{name}: {OWN[name]}")

@@ -28,7 +28,8 @@ BESIDE = {
     "answers": ("oracles", "engine"),
     "requests": ("relations", "recommenders"),
     "adequacy": ("faults",),
-    "cli": ("engine",),
+    "cli": ("engine", "faults", "gate", "report", "starter"),
+    "llm": ("models",),
     "safety": ("safety", "llm"),
 }
 """Folders of tests for rooms whose tests stand under another name too."""

@@ -26,6 +26,8 @@ def changed() -> ModuleType:
         ("oracles/unmoved.py", "tests/oracles", "tests/datasets"),
         ("pytest_recsys_mt/gate/states.py", "tests/report", "tests/llm"),
         ("suites/metamorphic/test_sizes.py", "tests/suites", "tests/engine"),
+        ("pytest_recsys_mt/llm/api/dialect.py", "tests/models", "tests/gate"),
+        ("pytest_recsys_mt/cli/arguments.py", "tests/report", "tests/llm"),
         ("docs/gate.md", "tests/guide", "tests/oracles"),
         ("tests/llm/test_forms.py", "tests/llm/test_forms.py", "tests/oracles"),
         ("tests/llm/forms.py", "tests/llm", "tests/oracles"),

@@ -43,7 +43,7 @@ def evidence_in(result: pytest.RunResult) -> list[str]:
     """The printed evidence of the one failure."""
     lines: list[str] = result.outlines
     begins = next(place for place, line in enumerate(lines) if "- recsys-mt: " in line)
-    ends = next(place for place, line in enumerate(lines) if line.startswith("python -m pytest"))
+    ends = next(place for place, line in enumerate(lines) if "--recsys-model=" in line)
     assert ends - begins > 3
     return lines[begins:ends]
 

@@ -197,7 +197,8 @@ def test_who_declares_that_titles_are_all_is_not_asked_about_namesakes(
 ) -> None:
     rows = rows_of(pytester, faults.KnowsTitlesAlone, "test_titles.py")
     unasked = [row["reason"] for row in rows if row["status"] == "not-applicable"]
-    assert unasked == ["it declares that an item is what its title says"]
+    (reason,) = unasked
+    assert reason.endswith("claims to use titles, so its answer may stay the same")
 
 
 def test_who_declares_that_no_history_is_read_is_not_asked_about_its_length(

@@ -1,5 +1,6 @@
 """Users who were asked and got no answer, and recommenders that cannot answer a kind of question at all."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from pytest_recsys_mt.answers import Lost
@@ -56,3 +57,22 @@ def parted(found: Sequence[Lost], *, cannot: bool) -> tuple[tuple[Lost, ...], di
     failed = tuple(loss for loss in found if loss.why == "failed")
     reason_by_user = {loss.user: loss.reason for loss in found if loss.why == "refused"}
     return failed, reason_by_user
+
+
+def first_unasked(outcomes: Sequence[Outcome]) -> int:
+    """The place of the first outcome that was not asked for; the number of outcomes if there is none."""
+    for place, outcome in enumerate(outcomes):
+        if outcome.unasked:
+            return place
+    return len(outcomes)
+
+
+def unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
+    """Why the users from the first unasked one on do not count, with their number."""
+    reason = ""
+    reasons = Counter[str]()
+    for outcome in outcomes:
+        # One who was answered behind a gap does not count either.
+        reason = outcome.unasked or reason
+        reasons[reason] += 1
+    return reasons

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -145,23 +144,3 @@ def _widest(*ends: tuple[float, float]) -> tuple[float, float]:
     """The lowest and the highest end of some spans."""
     lows, highs = zip(*ends, strict=True)
     return min(lows), max(highs)
-
-
-def _apart(ours: Collection[float | None], theirs: Collection[float | None]) -> float:
-    """Seconds between the first and the last time of two sides: 0 if all are the same, infinity if one is unknown."""
-    if ours == theirs:
-        return 0.0
-    known_times = []
-    for time in {*ours, *theirs}:
-        if time is None:
-            return math.inf
-        known_times.append(time)
-    return max(known_times) - min(known_times)
-
-
-def _first_unasked(outcomes: Sequence[Outcome]) -> int:
-    """The place of the first outcome that was not asked for; the number of outcomes if there is none."""
-    for place, outcome in enumerate(outcomes):
-        if outcome.unasked:
-            return place
-    return len(outcomes)

@@ -10,15 +10,9 @@ from functools import cached_property
 from pytest_recsys_mt.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
-from pytest_recsys_mt.engine.losses import cannot_answer, lost, parted
-from pytest_recsys_mt.engine.questions import (
-    Questions,
-    _apart,
-    _first_unasked,
-    _widest,
-    ask,
-    interleaved,
-)
+from pytest_recsys_mt.engine.losses import cannot_answer, first_unasked, lost, parted, unasked
+from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
+from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
@@ -26,9 +20,6 @@ from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.seeds import generator
-
-LATELY = 3600.0
-"""Seconds within which two answers of what has the same fingerprint count as of one time; `drift` looks at that, too."""
 
 
 class Side:
@@ -180,7 +171,7 @@ class Side:
         self._ask(positions)
         outcomes = [self._counted(self._outcomes[position]) for position in positions]
         order = self._users(positions)
-        answered = _first_unasked(outcomes)
+        answered = first_unasked(outcomes)
         seen = outcomes[:answered]
         asked = [outcome.asked for outcome in seen if outcome.asked is not None]
         found = [each for one in zip(order, seen, strict=False) if (each := lost(*one)) is not None]
@@ -189,7 +180,7 @@ class Side:
             asked=tuple(each for each in asked if not each.unread),
             not_applicable=Counter(self._made[1].values()) + Counter(refused.values()),
             lost=counted,
-            unasked=_unasked(outcomes[answered:]),
+            unasked=unasked(outcomes[answered:]),
             unread=tuple(each for each in asked if each.unread),
             order=tuple(user for user in order if user not in refused),
             ends=self._ends_of,
@@ -285,7 +276,7 @@ class Side:
         ]
         order = self._users(positions)
         # Answers past a limit are no sample: users count in the order drawn, or not at all.
-        answered = min(_first_unasked(side) for side in zip(*both, strict=True)) if both else 0
+        answered = min(first_unasked(side) for side in zip(*both, strict=True)) if both else 0
         source, other, unread, found = [], [], [], []
         apart, mixed = 0.0, set[str]()
         for user, (one, two) in zip(order, both[:answered], strict=False):
@@ -297,7 +288,7 @@ class Side:
             else:
                 source.append(one.asked)
                 other.append(two.asked)
-            if between := _apart(one.times, two.times):
+            if between := apart_by(one.times, two.times):
                 apart = max(apart, between)
                 if not of_one_time(one, two, one_recommender=self._is_of(partner)):
                     mixed.add(user)
@@ -314,7 +305,7 @@ class Side:
             tuple(other),
             without_request + Counter(refused.values()),
             counted,
-            _unasked([two if two.unasked else one for one, two in both[answered:]]),
+            unasked([two if two.unasked else one for one, two in both[answered:]]),
             unread=tuple(unread),
             order=tuple(user for user in order if user not in refused),
             ends=lambda span: _widest(self._ends_of(span), partner._ends_of(span)),
@@ -405,28 +396,3 @@ def _how(transformations: Sequence[AnyTransformation]) -> How:
         if isinstance(each, Transformation) and each.asked != "together":
             return each.asked
     return "together"
-
-
-def _unasked(outcomes: Sequence[Outcome]) -> Counter[str]:
-    """Why the users from the first unasked one on do not count, with their number."""
-    reason = ""
-    reasons = Counter[str]()
-    for outcome in outcomes:
-        reason = (
-            outcome.unasked or reason
-        )  # one who was answered behind a gap does not count either
-        reasons[reason] += 1
-    return reasons
-
-
-def of_one_time(one: Outcome, other: Outcome, *, one_recommender: bool = True) -> bool:
-    """Whether both sides of a user count as answered at one time: together, or within `LATELY` by known versions.
-
-    Of one recommender, that is one version; of two, each has its own.
-    """
-    between = _apart(one.times, other.times)
-    if not between:
-        return True
-    versions = one.fingerprints | other.fingerprints
-    are_known = None not in versions and len(one.fingerprints) == len(other.fingerprints) == 1
-    return between <= LATELY and are_known and (len(versions) == 1 or not one_recommender)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from pytest_recsys_mt.engine.one_time import LATELY, of_one_time
 from pytest_recsys_mt.engine.runner import Outcome
-from pytest_recsys_mt.engine.sides import LATELY, of_one_time
 
 NOW = 1_700_000_000.0
 

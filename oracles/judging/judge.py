@@ -63,10 +63,10 @@ def with_floor(effects: Effects, pairs: Pairs, context: Context) -> Effects:
 
 def reported(verdict: Verdict, judge: Callable[..., Verdict], *sides: Answers) -> Verdict:
     """Report a verdict, with how to judge other sides in the same way, and the other recommender if there are two."""
-    models = {getattr(side, "model", ""): None for side in sides}
-    if len(models) > 1:
-        *_, other = models
-        verdict = dataclasses.replace(verdict, details={**verdict.details, AGAINST: other})
+    models = [getattr(side, "model", "") for side in sides]
+    if models[-1] != models[0]:
+        details = {**verdict.details, AGAINST: models[-1]}
+        verdict = dataclasses.replace(verdict, details=details)
     return sides[0].context.report(dataclasses.replace(verdict, again=(judge, sides)))
 
 

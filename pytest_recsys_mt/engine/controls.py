@@ -98,9 +98,8 @@ def declaration(source: Answers, followup: Answers, wants_change: bool) -> str:
     further = _further(source, followup)
     if len(further) != 1 or not isinstance(further[0], Transformation):
         return ""
-    if (
-        followup.runner.subject.reads_text
-    ):  # a model that is named by its spec has no attributes to declare
+    # A model that is named by its spec has no attributes to declare.
+    if followup.runner.subject.reads_text:
         return ""
     return further[0].declaration(wants_change=wants_change)
 

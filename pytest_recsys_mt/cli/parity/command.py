@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 PERCENT = ("1", "2", "5", "10")
-"""The margins that there are tests for, in percent; see `promise`."""
+"""The margins, in percent. Each has a test in `promise`, which the command selects by its id."""
 
 DESCRIPTION = """\
 Ask two recommenders that should be one the same requests, and say whether they answer alike but for the noise of both:

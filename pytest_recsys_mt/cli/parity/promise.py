@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.cli.parity.command import PERCENT
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
-
-PERCENT = (1, 2, 5, 10)
-"""The margins, in percent, one of which the command selects by the name or the id of its test."""
 
 
 def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
@@ -16,9 +14,9 @@ def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
 
 
 @pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
-def test_served_as_trained(recsys: Any, recsys_against: Any, percent: int) -> None:
+def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> None:
     """As by default, within a margin of one's own for both kinds of recommenders."""
-    margin = percent / 100
+    margin = int(percent) / 100
     assert served_as_trained(recsys.run(), recsys_against.run(), margin=margin, changed=margin)
 
 

@@ -1,6 +1,5 @@
 """Changes of a request that several relations share, and which item of its history to change."""
 
-import dataclasses
 from collections.abc import Callable, Collection
 
 from pytest_recsys_mt.errors import NotApplicable
@@ -11,7 +10,7 @@ def revalued(request: Request, value: Callable[[Rating], float]) -> Request:
     """The request with another value of each rating."""
     if not request.history:
         raise NotApplicable("the history is empty")
-    history = (dataclasses.replace(rating, value=value(rating)) for rating in request.history)
+    history = (Rating(one.item, value(one), one.timestamp) for one in request.history)
     return request.replace(history=tuple(history))
 
 
@@ -43,7 +42,7 @@ def later(history: tuple[Rating, ...], seconds: int) -> tuple[Rating, ...]:
     return tuple(
         rating
         if rating.timestamp is None
-        else dataclasses.replace(rating, timestamp=rating.timestamp + seconds)
+        else Rating(rating.item, rating.value, rating.timestamp + seconds)
         for rating in history
     )
 

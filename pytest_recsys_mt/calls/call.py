@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
@@ -249,6 +250,11 @@ def _cached_by_identity(
     return decorate
 
 
+@lru_cache(2**12)
+def _string_text(value: str) -> str:
+    return canonical(value)
+
+
 @_cached_by_identity(2**16, is_fixed=lambda item: item.fixed)
 def _item_text(item: Item) -> str:
     return canonical(_plain_item(item))
@@ -332,9 +338,9 @@ def _request_text(request: Request) -> str:
         f'"candidates":{candidates},'
         f'"edits":{edits},'
         f'"history":{_history_text(request.history)},'
-        f'"instruction":{canonical(request.instruction)},'
+        f'"instruction":{_string_text(request.instruction)},'
         f'"k":{k},'
         f'"scale":{_scale_text(request.scale)}'
         f"{_seen_text(request.seen)},"
-        f'"user":{canonical(request.user)}}}'
+        f'"user":{_string_text(request.user)}}}'
     )

@@ -11,8 +11,6 @@ from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-import pytest
-
 from pytest_recsys_mt.errors import RecommenderError
 
 try:
@@ -22,10 +20,6 @@ except ImportError:  # on Windows
 
 HANGS = 3
 """After this many calls in a row without an answer in time, a recommender is asked no more."""
-
-OUTCOMES = (pytest.skip.Exception, pytest.xfail.Exception)
-"""What leaves a test out: a recommender could so excuse itself from a promise that it breaks. `pytest.fail` passes: by it
-pytest-timeout ends what hangs."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,7 +51,7 @@ class Patience:
         try:
             with unharmed():
                 return self._call(function, *args, **kwargs)
-        except OUTCOMES as error:
+        except _leaves_a_test_out() as error:
             raise RecommenderError(
                 f"it ended the test ({type(error).__name__}: {error}), which only a test may; what it cannot answer is "
                 f"raised as pytest_recsys_mt.NotApplicable"
@@ -180,3 +174,13 @@ def unharmed() -> Iterator[None]:
             # A process that lowered the hard limit, too, may not raise it again.
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_NOFILE, file_limits)
+
+
+def _leaves_a_test_out() -> tuple[type[BaseException], ...]:
+    """The exceptions that leave a test out: by them a recommender could excuse itself from a promise that it breaks.
+
+    `pytest.fail` is none of them: by it pytest-timeout ends a call that hangs.
+    """
+    import pytest  # only once something is raised: the process that answers elsewhere runs no tests
+
+    return pytest.skip.Exception, pytest.xfail.Exception

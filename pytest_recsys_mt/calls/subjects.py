@@ -1,10 +1,10 @@
 """A subject of any object that has one of the two protocols."""
 
+import sys
+
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.calls.text_subject import TextSubject
 from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Recommender, TextModel
 
 
@@ -23,10 +23,14 @@ def subject(
     Raises:
         RecommenderError: If it has neither protocol.
     """
+    if isinstance(recommender, Recommender) and not _is_prompted(recommender):
+        return RecommenderSubject(recommender, name, fixture, timeout)
+    # Imported here: all that reads an answer's text takes a tenth of a second, which only text models need.
+    from pytest_recsys_mt.calls.text_subject import TextSubject
+    from pytest_recsys_mt.llm.recommender import LLMRecommender
+
     if isinstance(recommender, LLMRecommender):
         return TextSubject(recommender, name, fixture, timeout)
-    if isinstance(recommender, Recommender):
-        return RecommenderSubject(recommender, name, fixture, timeout)
     if isinstance(recommender, TextModel):
         return TextSubject(LLMRecommender(recommender, prompt), name, fixture, timeout)
     raise RecommenderError(
@@ -34,3 +38,9 @@ def subject(
         f"returns a Recommendation for each request, or complete(prompts) that returns a "
         f"Completion for each prompt"
     )
+
+
+def _is_prompted(recommender: object) -> bool:
+    """Whether it is an `LLMRecommender`. It has a method `recommend` too, but its prompts are asked."""
+    module = sys.modules.get("pytest_recsys_mt.llm.recommender")
+    return module is not None and isinstance(recommender, module.LLMRecommender)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.controls import declaration, declared_unread, ignored, unread
 from pytest_recsys_mt.engine.refits import Change
@@ -25,6 +24,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict import Verdict
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.texts import Texts
     from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
     from pytest_recsys_mt.lrworld.question_file import QuestionFile
 

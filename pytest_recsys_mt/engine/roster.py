@@ -16,7 +16,6 @@ from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.calls.subjects import subject
-from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.engine.benches import Benches
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
@@ -36,6 +35,7 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.texts import Texts
     from pytest_recsys_mt.calls.remote import Needs, Recipe
     from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.refits import USUAL, Fit
@@ -333,6 +333,8 @@ class Roster:
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""
+        from pytest_recsys_mt.calls.texts import Texts  # only text models need what it imports
+
         return Texts(self.subject(self.recommender(spec), spec), self._run.executor, purpose)
 
     @contextlib.contextmanager

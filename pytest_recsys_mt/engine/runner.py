@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.answers import Asked, Context, Drawn
 from pytest_recsys_mt.calls.answer import Answer
@@ -13,7 +13,6 @@ from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.calls.texts import Texts
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
@@ -31,6 +30,9 @@ from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
 from pytest_recsys_mt.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.texts import Texts
 
 NOWHERE = "no other process can make the recommender of a part of a run"
 """Why nothing is sent elsewhere unless a runner is told how."""
@@ -315,6 +317,8 @@ class Runner:
 
     def texts(self, purpose: Purpose) -> Texts:
         """The model under test, for prompts."""
+        from pytest_recsys_mt.calls.texts import Texts  # only text models need what it imports
+
         return Texts(self.subject.behind or self.subject, self.executor, purpose)
 
     def uses(self, outcomes: Iterable[Outcome], purpose: Purpose) -> None:

@@ -6,6 +6,7 @@ what it needs when the first recommender test comes.
 
 from __future__ import annotations
 
+import gc
 import os
 import textwrap
 import time
@@ -33,6 +34,7 @@ from pytest_recsys_mt.plugin.running import (  # noqa: F401 - pytest takes its h
     pytest_json_runtest_metadata,
     pytest_pyfunc_call,
     pytest_runtest_makereport,
+    pytest_runtest_protocol,
     pytest_runtest_setup,
     pytest_warning_recorded,
 )
@@ -231,6 +233,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             check_used(state.run_of(config), session.items)
     except pytest.UsageError as error:
         _refuse(config, session.items, str(error))
+    # Modules and data stay until the end. A full garbage collection that leaves them out takes a third less time.
+    gc.freeze()
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> str | None:

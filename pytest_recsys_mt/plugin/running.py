@@ -36,6 +36,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Free the requests and the answers of a test once its last attempt is reported.
+
+    They are most of what a run holds, and each full garbage collection would go through those of all earlier tests.
+    """
+    try:
+        return (yield)
+    finally:
+        if state.RUNNING_TEST in item.stash:
+            del item.stash[state.RUNNING_TEST]
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup() -> Generator[None, object, object]:
     """Skip a test if a fixture of the user raises that something does not apply, as if the test did."""
     try:

@@ -173,13 +173,14 @@ def test_the_plugin_and_a_list_of_kept_runs_import_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_process_of_ask_elsewhere_imports_no_oracle() -> None:
+def test_the_process_of_ask_elsewhere_imports_no_oracle_and_no_reader_of_text() -> None:
+    unneeded = {"pytest_recsys_mt.oracles", "pytest_recsys_mt.llm.recommender", "pytest"}
     code = (
         "import sys; from pytest_recsys_mt.engine import elsewhere, refits, run; "
-        "print('pytest_recsys_mt.oracles' in sys.modules)"
+        f"print({unneeded} & {{*sys.modules}})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "set()\n"
 
 
 def test_the_oracles_import_no_package_that_few_of_them_need() -> None:

@@ -35,8 +35,8 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.calls.texts import Texts
     from pytest_recsys_mt.calls.remote import Needs, Recipe
+    from pytest_recsys_mt.calls.texts import Texts
     from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.refits import USUAL, Fit
 

@@ -49,7 +49,9 @@ users a run may ask, so that going on with more users keeps all earlier stakes."
 _TARGET = math.log(20)  # log of the capital that the least stake is to reach: a claim at alpha 0.05
 _GRID = np.arange(1, 17) / 16
 _NOTHING = 1e-12
-_ZOOMS = 6  # each by `_GRID`: bounds to a 10**7th of their distance from the mean
+_OFFSETS = np.concatenate([-(4.0 ** -np.arange(1, 8)), 4.0 ** -np.arange(7, 0, -1)])
+_CLOSE = 1e-6  # how near a bound is found, as a part of its distance from the mean
+_ZOOMS = 6  # at most; three usually suffice
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
@@ -283,14 +285,45 @@ class Bets(Mean):
     def _hull(self, won: Callable[[Floats], Floats], end: float, alpha: float) -> float:
         """The end of the rejected interval that starts at `end`, between `end` and the sample mean."""
         enough = -math.log(alpha)
-        if won(np.array([end]))[0] < enough:
+        won_at_end = float(won(np.array([end]))[0])
+        if won_at_end < enough:
             return end
         inside = self.estimate
+        won_inside = 0.0
+        near = _CLOSE * abs(inside - end)
+        parts = _GRID
         for _ in range(_ZOOMS):
-            values = end + (inside - end) * _GRID
-            not_rejected = np.flatnonzero(won(values) < enough)
+            values = end + (inside - end) * parts
+            won_at = won(values)
+            not_rejected = np.flatnonzero(won_at < enough)
             first = int(not_rejected[0]) if len(not_rejected) else len(values) - 1
             if first > 0:
-                end = values[first - 1]
-            inside = values[first]
-        return float(end)
+                end = float(values[first - 1])
+                won_at_end = float(won_at[first - 1])
+            inside = float(values[first])
+            won_inside = float(won_at[first])
+            if abs(inside - end) <= near:
+                break
+            parts = _parts_around(enough, won_at_end, won_inside)
+        return end
+
+
+def _parts_around(enough: float, won_at_end: float, won_inside: float) -> Floats:
+    """Where to look for the end of a rejected interval, as parts of the distance from a rejected value to one that is not.
+
+    The log capital grows about as the square of the distance from the sample mean, so its root is about linear.
+
+    Args:
+        enough: The log capital that rejects.
+        won_at_end: The log capital at the rejected value, at least `enough`.
+        won_inside: The log capital at the other value, below `enough`.
+
+    Returns:
+        Rising parts up to 1, most of them near the place where a line through both roots has the root of `enough`.
+    """
+    if not math.isfinite(won_at_end) or won_inside >= enough:
+        return _GRID
+    root_at_end, root_inside = math.sqrt(won_at_end), math.sqrt(won_inside)
+    expected = (root_at_end - math.sqrt(enough)) / (root_at_end - root_inside)
+    parts = expected + _OFFSETS
+    return np.append(parts[(parts > 0) & (parts < 1)], 1.0)

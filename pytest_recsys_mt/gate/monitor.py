@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -239,7 +238,7 @@ def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
 
 def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     seen: set[str] = set()
-    past: dict[str, list[tuple[float, float]]] = {}
+    past = _Past()
     users, growth, again, replayed = [0] * places, [], 0, 0
     for number, night in enumerate(series.nights):
         if change and any(map(night.repeats, series.nights[:number])):
@@ -251,7 +250,7 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
         again += 0 if change else len(night.values) - len(counted)
         seen.update(night.values, night.unknown)
         if change:
-            _remember(past, night)
+            past.add(night)
     won = np.stack(growth, axis=1)
     p_values, p_value = np.ones(places), 1.0
     for night, evidence in zip(series.nights, log_evidence(won), strict=True):
@@ -260,20 +259,39 @@ def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
     return Finding(series, users, again, replayed, p_values.tolist()), won
 
 
-def _remember(past: dict[str, list[tuple[float, float]]], night: Night) -> None:
-    low, high = night.reach
-    # What could not be read may have been as bad as later nights.
-    known = {user: (value, value) for user, value in night.values.items()}
-    for user, ends in {**dict.fromkeys(night.unknown, (high, low)), **known}.items():
-        past.setdefault(user, []).append(ends)
+class _Past:
+    """The mean value of each user on the nights so far, at worst and at best.
+
+    What could not be read may have been as bad, or as good, as the values of a night can be.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[
+            str, tuple[float, float, int]
+        ] = {}  # at worst, at best, and how many nights
+
+    def add(self, night: Night) -> None:
+        """Count a night in."""
+        low, high = night.reach
+        for user, value in night.values.items():
+            self._add(user, value, value)
+        for user in night.unknown:
+            if user not in night.values:
+                self._add(user, high, low)
+
+    def means(self, users: Iterable[str]) -> tuple[Floats, Floats]:
+        """The means of users who have some, at worst and at best, each ``(users,)``."""
+        rows = [self._sums[user] for user in users]
+        at_worst, at_best, nights = np.array(rows, np.float64).reshape(-1, 3).T
+        return at_worst / nights, at_best / nights
+
+    def _add(self, user: str, at_worst: float, at_best: float) -> None:
+        worst, best, nights = self._sums.get(user, (0.0, 0.0, 0))
+        self._sums[user] = worst + at_worst, best + at_best, nights + 1
 
 
 def _growth(
-    series: Series,
-    night: Night,
-    users: Sequence[str],
-    lost: Sequence[str],
-    past: Mapping[str, Sequence[tuple[float, float]]] | None,
+    series: Series, night: Night, users: Sequence[str], lost: Sequence[str], past: _Past | None
 ) -> Floats:
     promise, margin = series.terms["promise"], series.terms["margin"]
     low, high = night.reach
@@ -283,10 +301,7 @@ def _growth(
         most = np.full(len(lowest), margin)
         least = -most if promise == "within" else most
     else:
-        worst, best = (
-            np.array([fmean(ends[at] for ends in past[user]) for user in (*users, *lost)])
-            for at in (0, 1)
-        )
+        worst, best = past.means((*users, *lost))
         most, least = worst + series.tolerance, best - series.tolerance
     ways = []
     if promise != "at least":

@@ -94,9 +94,10 @@ class Keeping:
         if self._disk is not None:
             self._disk.fail()
         held_of_subject = [call for name, call, _ in self.held if name == subject.name]
-        return (
-            f"{len(held_of_subject)} answers of {subject.name} are kept for this run only: {reason}"
-        )
+        count = len(held_of_subject)
+        answers = "1 answer" if count == 1 else f"{count} answers"
+        verb = "is" if count == 1 else "are"
+        return f"{answers} of {subject.name} {verb} kept for this run only: {reason}"
 
     def _write_held(self) -> str:
         """Write what is held, in one transaction or as far as the disk takes it; returns why some is left."""

@@ -53,6 +53,26 @@ def sql(cache: AnswerCache, text: str) -> None:
         connection.executescript(text)
 
 
+def test_a_database_that_once_could_only_be_opened_for_reading_is_opened_again(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # SQLite falls back to reading where the file cannot be opened for writing, and says nothing until a write.
+    connect, uri = sqlite3.connect, f"{(cache.directory / 'answers' / 'cache.db').as_uri()}?mode=ro"
+    monkeypatch.setattr(sqlite3, "connect", lambda path, **how: connect(uri, uri=True, **how))
+    cache.close()  # so that the next write opens the database
+    asked, (first, second) = calls_of(Counted(), "1", "2")
+    executor = Executor(cache, "auto", "run")
+    with pytest.warns(
+        UserWarning, match="1 answer of counted is kept for this run only: .*readonly"
+    ):
+        executor.execute(asked, [first])
+    monkeypatch.undo()
+    executor.execute(asked, [second])
+    executor.close()
+    assert cache.unwritable == ""
+    assert set(cache.answers([first.key, second.key])) == {first.key, second.key}
+
+
 def test_they_are_written_at_the_end_if_there_is_room_again(cache: AnswerCache) -> None:
     sql(cache, FULL)
     asked, calls = calls_of(Counted(), "1", "2", "3", "4")

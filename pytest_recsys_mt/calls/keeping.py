@@ -74,8 +74,10 @@ class Keeping:
             return ""
         reason = self._write_held()
         if reason:
-            return f"{len(self.held)} answers are not stored, and the next run asks for them again: {reason}"
-        return f"{held_before} answers that the disk did not take at first are stored now"
+            left, verb = _counted(len(self.held))
+            return f"{left} {verb} not stored, and the next run asks again: {reason}"
+        written, verb = _counted(held_before)
+        return f"{written} that the disk did not take at first {verb} stored now"
 
     def refusal(self, subject: Subject) -> str:
         """Why no answer of `subject` can be written to disk: no further answer is paid for."""
@@ -94,9 +96,7 @@ class Keeping:
         if self._disk is not None:
             self._disk.fail()
         held_of_subject = [call for name, call, _ in self.held if name == subject.name]
-        count = len(held_of_subject)
-        answers = "1 answer" if count == 1 else f"{count} answers"
-        verb = "is" if count == 1 else "are"
+        answers, verb = _counted(len(held_of_subject))
         return f"{answers} of {subject.name} {verb} kept for this run only: {reason}"
 
     def _write_held(self) -> str:
@@ -148,3 +148,8 @@ def missing(subject: Subject, calls: Sequence[Call]) -> MissingAnswerError:
         f"nothing; record them once with --recsys-mode=auto and the same options:\n"
         + "\n".join(lines)
     )
+
+
+def _counted(answers: int) -> tuple[str, str]:
+    """How many answers in words, and the verb that follows."""
+    return ("1 answer", "is") if answers == 1 else (f"{answers} answers", "are")

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 PERCENT = ("1", "2", "5", "10")
@@ -15,6 +16,9 @@ a model and its service, an index and its rebuilt one, a release and its candida
 names one. A difference is asked once more, so up to twice as many calls are sent; --recsys-plan says how many, and sends
 none. Further options go to pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank
 --recsys-json=parity.json
+
+Two logs of answers (.jsonl, .jsonl.gz, .parquet) are compared without asking anybody, as in: recsys-mt parity
+offline.jsonl served.jsonl. A row holds the id of a "request", its "user" and its "items", best first.
 """
 
 OWN = {
@@ -58,6 +62,14 @@ def add(groups: Any) -> None:
         action="store_true",
         help="not one list of two deterministic recommenders may differ",
     )
+    option(
+        "--map",
+        metavar="FIELD=PATH,...",
+        help="where the fields of a log's rows are, as in items=response.items.sku",
+    )
+    option(
+        "-o", "--output", type=Path, metavar="FILE", help="write the report on two logs to a file"
+    )
     parity.set_defaults(command=run, parser=parity, pytest=[])
 
 
@@ -67,6 +79,17 @@ def run(given: argparse.Namespace) -> int:
     Returns:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
     """
+    from pytest_recsys_mt.cli.parity import request_logs
+
+    sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
+    if any(sides):
+        from pytest_recsys_mt.cli.parity import shadow_report
+
+        shadow_report.require_logs(given, sides)
+        return shadow_report.run(given)
+    for option in ("map", "output"):
+        if getattr(given, option) is not None:
+            given.parser.error(f"--{option} is for two logs of answers; leave it out")
     with subprocess.Popen([sys.executable, "-m", "pytest", *arguments(given)]) as process:
         while process.returncode is None:
             # Ctrl-C reaches pytest too, which ends its run in order; this process waits for it.

@@ -1,0 +1,324 @@
+"""Compares two logs of answers to the same requests, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_recsys_mt.answers import Asked, Context, Pairs
+from pytest_recsys_mt.cli.parity.request_logs import FIELDS, Log, Numbered, facts_at
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.oracles.judging.shared import what_is_shared
+from pytest_recsys_mt.oracles.similarities.rbo import rbo
+from pytest_recsys_mt.oracles.statistics.betting import Bets
+from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.verdict import SHARED
+
+ALPHA = 0.05
+"""Error rate of either claim."""
+
+MOST_PLACES = 100
+"""Places of a list that are compared."""
+
+MOST_LOST = 0.05
+"""The largest share of requests that only one log answers at which something is claimed."""
+
+SAMPLE = 1000
+"""How many requests with changed lists are looked through for what they share, and as many others."""
+
+MOST_ITEMS = 10
+"""Items that are listed of those which lists lost or gained."""
+
+Status = Literal["holds", "violated", "inconclusive", "error"]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What became of the requests of both logs: their sum is `requests`.
+
+    Attributes:
+        requests: All requests that a log names.
+        compared: Those that count.
+        only_first: Those that the second log does not answer.
+        only_second: Those that the first log does not answer.
+        other_user: Those of which the logs name two users.
+        asked_once: Those with one answer in a log that has two answers to others, so their noise is unknown.
+    """
+
+    requests: int
+    compared: int
+    only_first: int
+    only_second: int
+    other_user: int
+    asked_once: int
+
+    @property
+    def lost(self) -> float:
+        """The share of requests that only one log answers."""
+        return (self.only_first + self.only_second) / self.requests
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two logs say of each other.
+
+    Attributes:
+        status: Of the claim that the lists are the same but for the noise of both.
+        account: What became of the requests.
+        noisy: Whether a log has two answers to one request, so that noise is known and taken off.
+        users: How many users the compared requests are of; each counts once.
+        margin: The most that `mean` may be.
+        mean: The mean share of changed lists of a user; with noise, the mean loss of agreement beyond it.
+        bounds: Of the mean over all users, each wrong with a probability of at most `ALPHA`.
+        changed: How many compared requests have another list.
+        reordered: How many of those have the same items in another order.
+        agreement: The mean agreement of both lists (RBO), over users.
+        floor: The mean agreement of two answers of one recommender, likewise; None without noise.
+        places: How many places of each list are compared.
+        items: The items whose lists differ most in number: the item, lists of the first log with it, of the second.
+        shared: What the changed lists share, in a sentence or two; empty if nothing stands out.
+    """
+
+    status: Status
+    account: Account
+    noisy: bool
+    users: int
+    margin: float
+    mean: float
+    bounds: tuple[float, float]
+    changed: int
+    reordered: int
+    agreement: float
+    floor: float | None
+    places: int
+    items: Sequence[tuple[str, int, int]] = ()
+    shared: str = ""
+
+
+def compare(
+    first: Log,
+    second: Log,
+    numbered: Numbered,
+    margin: float,
+    catalogue: Mapping[str, Item],
+    thing: str = "",
+) -> Comparison:
+    """Compare the answers of two recommenders to the same requests.
+
+    Users are the sample: each has the mean of its requests, and they are bet on in a random order (see `Bets`).
+
+    Args:
+        first: One log.
+        second: The other one.
+        numbered: The numbers of both.
+        margin: The most that the mean may be, in (0, 1).
+        catalogue: Facts about items, by id; may be empty.
+        thing: What an item is called.
+    """
+    noisy = bool(first.answered(1).any() or second.answered(1).any())
+    chosen, account = _compared(first, second)
+    places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
+    before = first.lists(0, chosen, places)
+    after = second.lists(0, chosen, places)
+    differs: NDArray[np.bool_] = (before != after).any(axis=1)
+    same_items = (np.sort(before, axis=1) == np.sort(after, axis=1)).all(axis=1)
+    agreements = [_agreement(before, after)]
+    floors: list[Floats] = []
+    for log, lists in ((first, before), (second, after)):
+        if log.answered(1).any():
+            again = log.lists(1, chosen, places)
+            floors.append(_agreement(lists, again))
+            agreements.append(_agreement(again, after if log is first else before))
+    if len(floors) == 2:
+        agreements.append(
+            _agreement(first.lists(1, chosen, places), second.lists(1, chosen, places))
+        )
+    agreement = np.mean(agreements, axis=0)
+    # A recommender of one answer a request is taken to answer alike: its own agreement is 1.
+    floor = (sum(floors) + (2 - len(floors))) / 2
+    effect = floor - agreement if noisy else differs.astype(np.float64)
+
+    user = first.users[chosen]
+    by_user = _means(user, effect)
+    order = generator("parity of logs", len(by_user)).permutation(len(by_user))
+    status, bounds = _judged(by_user[order], -1.0 if noisy else 0.0, margin, account)
+    asked = (_means(user, agreement).mean(), _means(user, np.asarray(floor + 0 * agreement)).mean())
+    shared = ""
+    if status != "holds" and len(chosen):
+        shared = _shared(
+            (first, second), chosen, (before, after), differs, numbered, catalogue, thing, noisy
+        )
+    return Comparison(
+        status=status,
+        account=account,
+        noisy=noisy,
+        users=len(by_user),
+        margin=margin,
+        mean=float(by_user.mean()) if len(by_user) else 0.0,
+        bounds=bounds,
+        changed=int(differs.sum()),
+        reordered=int((differs & same_items).sum()),
+        agreement=float(asked[0]),
+        floor=float(asked[1]) if noisy else None,
+        places=places,
+        items=_moved_items(before, after, numbered),
+        shared=shared,
+    )
+
+
+def _compared(first: Log, second: Log) -> tuple[Integers, Account]:
+    """The requests that count, and what became of the others."""
+    in_first, in_second = first.answered(0), second.answered(0)
+    in_both = in_first & in_second
+    of_one_user = first.users == second.users
+    counted = in_both & of_one_user
+    other_user = int((in_both & ~of_one_user).sum())
+    with_noise = counted
+    for log in (first, second):
+        if log.answered(1).any():
+            with_noise = with_noise & log.answered(1)
+    chosen = np.flatnonzero(with_noise)
+    account = Account(
+        requests=len(in_first),
+        compared=len(chosen),
+        only_first=int((in_first & ~in_second).sum()),
+        only_second=int((in_second & ~in_first).sum()),
+        other_user=other_user,
+        asked_once=int(counted.sum()) - len(chosen),
+    )
+    return chosen, account
+
+
+def _agreement(a: Integers, b: Integers) -> Floats:
+    """How alike two lists are, ``(n,)``: 1 if both are empty, 0 if one is."""
+    found = rbo(a, b)
+    both_empty = (a[:, 0] < 0) & (b[:, 0] < 0)
+    return np.where(np.isnan(found), both_empty.astype(np.float64), found)
+
+
+def _means(user: Integers, values: Floats) -> Floats:
+    """The mean of each user who has a value, by number."""
+    counts = np.bincount(user)
+    sums = np.bincount(user, weights=values)
+    present = counts > 0
+    means: Floats = sums[present] / counts[present]
+    return means
+
+
+def _judged(
+    effects: Floats, low: float, margin: float, account: Account
+) -> tuple[Status, tuple[float, float]]:
+    if not len(effects) or account.lost > MOST_LOST:
+        return "error", (low, 1.0)
+    mean = Bets(effects, low, 1.0)
+    bounds = (mean.lower(ALPHA), mean.upper(ALPHA))
+    if mean.p_at_least(margin) <= ALPHA:
+        return "holds", bounds
+    if mean.p_at_most(margin) <= ALPHA:
+        return "violated", bounds
+    return "inconclusive", bounds
+
+
+def _moved_items(
+    before: Integers, after: Integers, numbered: Numbered
+) -> list[tuple[str, int, int]]:
+    """The items that most lists lost or gained, the largest difference first."""
+    size = len(numbered.items) + 1
+    counts = [np.bincount((lists + 1).ravel(), minlength=size)[1:] for lists in (before, after)]
+    difference = np.abs(counts[1] - counts[0])
+    most = np.argsort(-difference, kind="stable")[:MOST_ITEMS]
+    names = list(numbered.items.by_text)
+    return [
+        (names[item], int(counts[0][item]), int(counts[1][item]))
+        for item in most.tolist()
+        if difference[item]
+    ]
+
+
+def _shared(
+    logs: tuple[Log, Log],
+    chosen: Integers,
+    lists: tuple[Integers, Integers],
+    differs: NDArray[np.bool_],
+    numbered: Numbered,
+    catalogue: Mapping[str, Item],
+    thing: str,
+    noisy: bool,
+) -> str:
+    """What tells changed lists from the others, in a sample of both; see `what_is_shared`."""
+    places = _sample(logs[0].users[chosen], differs)
+    facts = []
+    for log in logs:
+        rows = log.rows_of(0)[chosen[places]].tolist()
+        row_at = facts_at(log, rows)
+        facts.append([row_at[row] for row in rows])
+    names = list(numbered.items.by_text)
+    sides: list[list[Asked]] = [[], []]
+    for at, place in enumerate(places):
+        request = _request(facts[0][at], facts[1][at], catalogue)
+        for side, items in zip(sides, lists, strict=True):
+            answer = Recommendation(tuple(names[item] for item in items[place] if item >= 0))
+            side.append(Asked(request, (answer,)))
+    pairs = Pairs(tuple(sides[0]), tuple(sides[1]))
+    marked = differs[places]
+    effects = Effects(np.arange(len(places)), marked.astype(np.float64), (0.0, 1.0))
+    # Lists that differ by noise say nothing of the items in them.
+    context = Context(items=catalogue, thing=thing, deterministic=not noisy)
+    details = what_is_shared(marked, effects, pairs, context)
+    return str(details[SHARED]["text"]) if SHARED in details else ""
+
+
+def _sample(user: Integers, differs: NDArray[np.bool_]) -> list[int]:
+    """The places of some changed and some other lists, one of each user: two of one user would count as two users."""
+    order = generator("requests that are looked through").permutation(len(user))
+    _, first_of_each = np.unique(user[order], return_index=True)
+    places = order[np.sort(first_of_each)]
+    changed = places[differs[places]][:SAMPLE]
+    others = places[~differs[places]][:SAMPLE]
+    return sorted([*changed.tolist(), *others.tolist()])
+
+
+_KNOWN = {*FIELDS, "history", "candidates", "time", "scores"}
+
+
+def _request(
+    before: Mapping[str, Any], after: Mapping[str, Any], catalogue: Mapping[str, Item]
+) -> Request:
+    """The request of two rows, with their further plain fields as attributes."""
+    attributes = {
+        name: value
+        for name, value in before.items()
+        if name not in _KNOWN and isinstance(value, str | int | float)
+    }
+    for name, value in after.items():
+        if name not in _KNOWN and isinstance(value, str | int | float):
+            if name not in attributes:
+                attributes[name] = value
+            elif attributes[name] != value:
+                attributes[f"{name} of B"] = value
+    moment = before.get("time")
+    second = int(moment) if isinstance(moment, int | float) else None
+    history = _items(before.get("history"), catalogue)
+    candidates = before.get("candidates")
+    return Request(
+        user=str(before.get("user") or before.get("request") or "?"),
+        history=tuple(Rating(item, 1.0, second) for item in history),
+        scale=Scale(),
+        candidates=_items(candidates, catalogue) if isinstance(candidates, list) else None,
+        k=MOST_PLACES,
+        attributes=attributes,
+    )
+
+
+def _items(ids: object, catalogue: Mapping[str, Item]) -> tuple[Item, ...]:
+    found = []
+    for each in ids if isinstance(ids, list) else ():
+        name = str(each.get("id")) if isinstance(each, dict) else str(each)
+        found.append(catalogue.get(name) or Item(name))
+    return tuple(found)

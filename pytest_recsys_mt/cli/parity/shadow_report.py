@@ -1,0 +1,188 @@
+"""The report of a comparison of two logs, and the command that makes it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pytest_recsys_mt.cli.parity import shadow
+from pytest_recsys_mt.cli.parity.request_logs import ANSWERS, Log, Numbered, finish, paths_of, read
+from pytest_recsys_mt.cli.parity.shadow import ALPHA, MOST_LOST, Comparison
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.report.outputs import require_output
+from pytest_recsys_mt.report.sheets import Sheet, write_sheets
+from pytest_recsys_mt.requests import Item
+
+FORMATS = (".txt", ".md", ".html", ".csv", ".tex")
+MARGIN = 0.02
+"""The share of changed lists of the mean user that is allowed by default."""
+NOISY_MARGIN = 0.05
+"""The mean loss of agreement that is allowed by default where a log shows its noise."""
+
+
+def run(given: argparse.Namespace) -> int:
+    """Compare two logs and report it.
+
+    Returns:
+        0 if the lists are the same but for noise, else 1.
+
+    Raises:
+        DataError: If a log cannot be read.
+    """
+    first_path, second_path = Path(given.first), Path(given.second)
+    require_output(given.output, FORMATS, ())
+    paths = paths_of(given.map)
+    numbered = Numbered()
+    logs = tuple(read(path, paths, numbered) for path in (first_path, second_path))
+    for log in logs:
+        finish(log, numbered)
+    first, second = logs
+    is_noisy = bool(first.answered(1).any() or second.answered(1).any())
+    margin = NOISY_MARGIN if is_noisy else MARGIN
+    if given.margin is not None:
+        margin = int(given.margin) / 100
+    catalogue, thing = _catalogue(given.data)
+    found = shadow.compare(first, second, numbered, margin, catalogue, thing)
+    passed = found.status == "holds"
+    if given.exact:
+        passed = not found.changed and not found.account.lost and not found.noisy
+    sheets = _sheets(found, first, second, catalogue, exact=given.exact)
+    title = f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
+    write_sheets(given.output, "comparison", title, sheets, usual=".txt")
+    return 0 if passed else 1
+
+
+def verdict(found: Comparison, *, exact: bool = False) -> str:
+    """The outcome in a few words."""
+    if found.status == "error":
+        return "nothing can be said"
+    if exact:
+        return "not one list differs" if not found.changed else f"{_lists(found.changed)} differ"
+    if found.status == "holds":
+        return "the same lists" if not found.noisy else "the same lists, but for noise"
+    return "other lists" if found.status == "violated" else "it cannot be told"
+
+
+def _catalogue(data: str | None) -> tuple[Mapping[str, Item], str]:
+    if data is None:
+        return {}, ""
+    from pytest_recsys_mt.datasets import load
+
+    dataset = load(data)
+    return dataset.items, dataset.thing
+
+
+def _sheets(
+    found: Comparison, first: Log, second: Log, catalogue: Mapping[str, Item], *, exact: bool
+) -> list[Sheet]:
+    sheets = [Sheet("", notes=[*_verdict_lines(found, exact=exact), *filter(None, [found.shared])])]
+    if found.items:
+        rows = []
+        for item, before, after in found.items:
+            label = catalogue[item].label if item in catalogue else item
+            rows.append((label, str(before), str(after), f"{after - before:+d}"))
+        columns = ("item", "lists of A", "lists of B", "difference")
+        sheets.append(Sheet("Items that lists lost or gained", columns, rows))
+    sheets.append(Sheet("What was compared", notes=list(_account_lines(found, first, second))))
+    return sheets
+
+
+def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
+    if found.status == "error":
+        yield (
+            f"Nothing is claimed: {found.account.lost:.1%} of the requests are answered in one log alone, and at most "
+            f"{MOST_LOST:.0%} may be"
+        )
+        return
+    low, high = found.bounds
+    of_users = f"{found.mean:.4f} ({low:.4f} to {high:.4f}; {found.users:,} users)"
+    allowed = "none is allowed (--exact)" if exact else f"at most {found.margin:g} is allowed"
+    if found.noisy:
+        yield f"{found.status}: the mean user loses {of_users} of agreement beyond the noise of both; {allowed}"
+        yield (
+            f"agreement (RBO) of both {found.agreement:.4f}, of two answers of one of them {found.floor:.4f}"
+        )
+    else:
+        yield f"{found.status}: the mean user gets another list in a share of {of_users} of the requests; {allowed}"
+        yield f"agreement (RBO) of both: {found.agreement:.4f}"
+    if found.status == "inconclusive" and not exact:
+        yield (
+            f"{found.users:,} users show neither that it is at most {found.margin:g} nor that it is more: log more users, "
+            f"or allow more with --margin"
+        )
+    compared = found.account.compared
+    yield (
+        f"{found.changed:,} of {compared:,} lists differ; {found.reordered:,} of these hold the same items in "
+        f"another order"
+    )
+    if exact and found.noisy:
+        yield "--exact needs one answer a request: two answers to one request may differ by noise alone"
+
+
+def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
+    account = found.account
+    yield f"{account.requests:,} requests: {account.compared:,} compared"
+    for count, why in (
+        (account.only_first, "only A answers"),
+        (account.only_second, "only B answers"),
+        (account.other_user, "of which A and B name two users"),
+        (account.asked_once, "answered once, in a log that answers others twice, so their noise is unknown"),
+    ):  # fmt: skip
+        if count:
+            yield f"{count:,} left out {why}"
+    for name, log in (("A", first), ("B", second)):
+        yield f"{name}: {str(log.path)!r}, {log.rows:,} rows{_rows_left_out(log)}"
+        yield from (f"{name}, {example}" for example in log.examples)
+    if not found.noisy:
+        yield (
+            "no log has two answers to one request, so both are taken to answer alike each time, and noise counts as "
+            "change; log some requests twice to take it off"
+        )
+    longest = max(first.longest, second.longest)
+    if longest > found.places:
+        yield f"the first {found.places} of up to {longest} places are compared"
+    yield f"bounds and verdict are each wrong with a probability of at most {ALPHA:g}"
+
+
+def _rows_left_out(log: Log) -> str:
+    parts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (log.unreadable, "cannot be read"),
+            (log.further, f"are answers beyond the first {ANSWERS} to a request"),
+            (log.other_user, "name another user than an earlier row of the request"),
+        )
+        if count
+    ]
+    if log.repeats:
+        parts.append(f"{log.repeats:,} lists name an item twice, whose first place counts")
+    return "".join(f"; {part}" for part in parts)
+
+
+def _lists(count: int) -> str:
+    return "1 list" if count == 1 else f"{count:,} lists"
+
+
+def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
+    """Refuse what a comparison of logs cannot do.
+
+    Raises:
+        DataError: If one side is no log, or an option does not apply.
+    """
+    if not all(sides):
+        log, other = (given.first, given.second) if sides[0] else (given.second, given.first)
+        raise DataError(
+            f"{log!r} is a log of answers, and {other!r} is a recommender; a log is compared with a log: write the answers "
+            f"of {other!r} to the same requests into one"
+        )
+    refused = {"--users": given.users is not None, "--open": given.open, "--fresh": given.fresh}
+    for option, is_given in refused.items():
+        if is_given:
+            raise DataError(
+                f"{option} says how recommenders are asked, and two logs are compared without asking; leave it out"
+            )
+    if given.pytest:
+        raise DataError(
+            f"two logs are compared without pytest, so {given.pytest[0]!r} is no option of it"
+        )

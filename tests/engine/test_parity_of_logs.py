@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.cli.parity.request_logs import Log, Numbered, finish, paths_of, read
-from pytest_recsys_mt.cli.parity.shadow import Comparison, compare
+from pytest_recsys_mt.parity.comparison import Comparison, compare
+from pytest_recsys_mt.parity.request_logs import Log, Numbered, finish, paths_of, read
 from tests.extras import need
 
 Row = Mapping[str, Any]

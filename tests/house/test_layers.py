@@ -56,7 +56,13 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "llm", "recommenders", "requests", "safety"},
     "adequacy": {"errors", "faults", "report", "safety"},
-    "cli": {"adequacy", "calls", "errors", "gate", "lrworld", "oracles", "prompt_texts", "report", "safety", "starter"},
+    "parity": {
+        "answers", "datasets", "errors", "oracles", "report", "requests", "safety", "verdict",
+    },
+    "cli": {
+        "adequacy", "calls", "errors", "gate", "lrworld", "oracles", "parity", "prompt_texts", "report", "safety",
+        "starter",
+    },
     "plugin": {
         "arena", "calls", "datasets", "engine", "errors", "gate", "llm", "metamorphic",
         "prompt_texts", "recommenders", "report", "requests", "safety", "wording",

@@ -79,14 +79,14 @@ def run(given: argparse.Namespace) -> int:
     Returns:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
     """
-    from pytest_recsys_mt.cli.parity import request_logs
+    from pytest_recsys_mt.parity import request_logs
 
     sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
     if any(sides):
-        from pytest_recsys_mt.cli.parity import shadow_report
+        from pytest_recsys_mt.parity import report
 
-        shadow_report.require_logs(given, sides)
-        return shadow_report.run(given)
+        report.require_logs(given, sides)
+        return report.run(given)
     for option in ("map", "output"):
         if getattr(given, option) is not None:
             given.parser.error(f"--{option} is for two logs of answers; leave it out")

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_recsys_mt.cli.parity import shadow
-from pytest_recsys_mt.cli.parity.request_logs import ANSWERS, Log, Numbered, finish, paths_of, read
-from pytest_recsys_mt.cli.parity.shadow import ALPHA, MOST_LOST, Comparison
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.parity import comparison
+from pytest_recsys_mt.parity.comparison import ALPHA, MOST_LOST, Comparison
+from pytest_recsys_mt.parity.request_logs import ANSWERS, Log, Numbered, finish, paths_of, read
 from pytest_recsys_mt.report.outputs import require_output
 from pytest_recsys_mt.report.sheets import Sheet, write_sheets
 from pytest_recsys_mt.requests import Item
@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
     if given.margin is not None:
         margin = int(given.margin) / 100
     catalogue, thing = _catalogue(given.data)
-    found = shadow.compare(first, second, numbered, margin, catalogue, thing)
+    found = comparison.compare(first, second, numbered, margin, catalogue, thing)
     passed = found.status == "holds"
     if given.exact:
         passed = not found.changed and not found.account.lost and not found.noisy

@@ -1,0 +1,1 @@
+"""Compares logs of answers of two recommenders to the same requests."""

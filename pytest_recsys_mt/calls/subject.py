@@ -49,6 +49,7 @@ class Subject:
         streams: Whether calls can be added while others are in flight.
         takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
+        defined: Where users define its class, as file and name; empty if it is none of theirs.
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
@@ -69,6 +70,7 @@ class Subject:
     streams = False
     takes_json = False
     fingerprint: str | None = None
+    defined = ""
     unfit = ""
     fit_seconds = 0.0
     behind: Subject | None = None

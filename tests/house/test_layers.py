@@ -56,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "starter": {"datasets", "errors", "llm", "recommenders", "requests", "safety"},
     "adequacy": {"errors", "faults", "report", "safety"},
-    "cli": {"adequacy", "calls", "errors", "gate", "lrworld", "oracles", "prompt_texts", "report", "safety", "starter"},
+    "cli": {"adequacy", "calls", "errors", "gate", "lrworld", "oracles", "prompt_texts", "relations", "report", "requests", "safety", "starter", "verdict"},
     "plugin": {
         "arena", "calls", "datasets", "engine", "errors", "gate", "llm", "metamorphic",
         "prompt_texts", "recommenders", "report", "requests", "safety", "wording",

@@ -5,7 +5,19 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli.parity.command import PERCENT
+from pytest_recsys_mt.cli.parity.itself import one_recommender
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
+
+
+@pytest.fixture(autouse=True)
+def _told_if_one(recsys: Any, recsys_against: Any) -> None:
+    """Note it if both specs name one recommender, which is then compared with itself."""
+    if one_recommender(recsys, recsys_against):
+        note = (
+            f"{recsys.model} and {recsys_against.model} are one recommender, of one class and one fingerprint: this is an "
+            f"A/A test, of which recsys-mt parity {recsys.model} {recsys.model} asks more"
+        )
+        recsys.runner.executor.notes.append(note)
 
 
 def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:

@@ -45,7 +45,7 @@ class Sensitivity:
     users: dict[float, int | None]
 
 
-def sensitivity(
+def sensitivity_of(
     values: Sequence[float],
     reach: tuple[float, float],
     limit: float,

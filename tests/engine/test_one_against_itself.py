@@ -19,7 +19,7 @@ from pytest_recsys_mt.cli.parity.itself import DAY, WAYS, in_words, one_recommen
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
-from pytest_recsys_mt.oracles.judging.sensitivity import CHANCE, sensitivity
+from pytest_recsys_mt.oracles.judging.sensitivity import CHANCE, sensitivity_of
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
@@ -119,7 +119,7 @@ def test_what_is_said_of_so_many_users_is_shown_as_often_as_said(spread: float) 
     rng = np.random.default_rng(5)
     reach, alpha, users, runs = (-0.5, 1.0), 0.05, 150, 300
     measured = np.clip(rng.normal(0, spread, users), *reach)
-    found = sensitivity(list(measured), reach, 0.05, alpha, (0.02, 0.05))
+    found = sensitivity_of(list(measured), reach, 0.05, alpha, (0.02, 0.05))
     assert found.margin is not None
     assert found.loss is not None
     of_five = found.users[0.05]
@@ -135,7 +135,7 @@ def test_what_is_said_of_so_many_users_is_shown_as_often_as_said(spread: float) 
         sum(draw(0, of_five).p_at_least(0.05) <= alpha for _ in range(runs)),
     ]
     assert all(CHANCE - 0.07 < count / runs < CHANCE + 0.07 for count in shown), shown
-    few = sensitivity(list(measured[:4]), reach, 0.05, alpha, (0.02,))
+    few = sensitivity_of(list(measured[:4]), reach, 0.05, alpha, (0.02,))
     assert few.loss is None or few.loss > found.loss
     assert "called violated" in in_words("a", 0.9, 4, few)
 

@@ -10,7 +10,7 @@ from pytest_recsys_mt.cli.parity.command import PERCENT
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles import never_differs, same_answer, served_as_trained
 from pytest_recsys_mt.oracles.judging.power import MOST
-from pytest_recsys_mt.oracles.judging.sensitivity import Sensitivity, sensitivity
+from pytest_recsys_mt.oracles.judging.sensitivity import Sensitivity, sensitivity_of
 from pytest_recsys_mt.relations import (
     Transformation,
     ask_alone,
@@ -110,7 +110,7 @@ def with_sensitivity(verdict: Verdict, recsys: Any, margin: float) -> Verdict:
     if context.made_up or not verdict.per_user or verdict.reach is None or verdict.floor is None:
         return verdict
     values = list(verdict.per_user.values())
-    found = sensitivity(values, verdict.reach, margin, context.alpha, MARGINS)
+    found = sensitivity_of(values, verdict.reach, margin, context.alpha, MARGINS)
     recsys.runner.executor.notes.append(in_words(recsys.model, verdict.floor, len(values), found))
     details = {**verdict.details, "sensitivity": dataclasses.asdict(found)}
     details["sensitivity"]["users"] = {f"{each:g}": count for each, count in found.users.items()}

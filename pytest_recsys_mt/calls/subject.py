@@ -55,6 +55,7 @@ class Subject:
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
         wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
         wavered: The same for this test: it counts from the next test on.
+        longer: The keys of calls that it answered with more items than it was asked for, in no text.
         differed: The users of whose requests two answers differed, if no verdict is about that.
     """
 
@@ -80,6 +81,7 @@ class Subject:
     def __init__(self, name: str) -> None:
         self.name = name
         self.differed: set[str] = set()
+        self.longer: set[str] = set()
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, if needed; called once, before the first call."""

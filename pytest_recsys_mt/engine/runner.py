@@ -381,6 +381,8 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
+        if read.text is None and len(read.items) > request.k:
+            self.subject.longer.add(call.key)
         hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
         self.executor.readings.note(
             self.subject.name, call.key, read, hidden, takes_json=takes_json

@@ -88,7 +88,7 @@ def test_the_command_sees_that_both_are_one(typed: str, module: str, chosen: str
     add(parser.add_subparsers())
     given, _ = parser.parse_known_args(["parity", *typed.split()])
     found = arguments(given)
-    assert f"pytest_recsys_mt.cli.parity.{module}" in found
+    assert f"python_files={module}.py" in found
     assert found[found.index("-k") + 1] == chosen
     against = any(each.startswith("--recsys-against") for each in found)
     assert against is (module == "promise")
@@ -196,6 +196,7 @@ def test_what_depends_on_the_process_is_named(
     assert done.returncode == 1, done.stdout
     assert f"both are one recommender: this is an A/A test of shop.py:{name}" in done.stdout
     assert says in " ".join(done.stdout.split())
+    assert f"FAILED itself.py::test_itself[shop.py-{name}-ask_elsewhere-" in done.stdout
     rows = json.loads((tmp_path / "record.json").read_text())["results"]
     statuses = {row["relation"]: row["status"] for row in rows if row["relation"]}
     assert statuses.pop("ask_elsewhere") == "violated"

@@ -86,8 +86,11 @@ def arguments(given: argparse.Namespace) -> list[str]:
     itself = _is_itself(given)
     found = [
         "-q",
+        # The folder, not the file: pytest gives a file that is named by itself no path in its node ids.
         "--pyargs",
-        f"pytest_recsys_mt.cli.parity.{'itself' if itself else 'promise'}",
+        "pytest_recsys_mt.cli.parity",
+        "-o",
+        f"python_files={'itself' if itself else 'promise'}.py",
         "-k",
         _chosen(given, itself),
         f"--recsys-model={given.first}",

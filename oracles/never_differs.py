@@ -109,6 +109,11 @@ def _found(
     differing = int(effect.sum())
     if not differing:
         return "holds", f"none of {len(effect)} users got another answer"
+    if pairs.days:
+        return "violated", (
+            f"{differing} of {len(effect)} users got another answer in this run than in an earlier one, whose answers are "
+            f"cached; the fingerprint is the same"
+        )
     again = followup.same_seed and not source.label
     told = f"{differing} of {len(effect)} users got another answer"
     if again:

@@ -43,6 +43,10 @@ class MissingAnswerError(RecommenderError):
     """Replay asked for an answer that was never recorded."""
 
 
+class UnreachableError(RecommenderError):
+    """A service does not say what it is; the text names it and the cause, so no traceback is shown."""
+
+
 class OwnCodeError(RecommenderError):
     """A user's own code raised outside a call: its ``fit``, or a judge.
 

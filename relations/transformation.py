@@ -21,9 +21,9 @@ Generator: TypeAlias = "numpy.random.Generator"  # numpy itself comes with the f
 
 __all__ = ["Transformation"]
 
-Asked = Literal["together", "alone", "in one batch", "elsewhere"]
-"""How calls are sent: in batches with those of other users, each by itself, all in one batch and in another order, or
-from another process, which creates the recommender anew."""
+Asked = Literal["together", "alone", "in one batch", "elsewhere", "afresh"]
+"""How calls are sent: in batches with those of other users, each by itself, all in one batch and in another order,
+from another process, which creates the recommender anew, or as usual but in this run, whatever earlier runs cached."""
 
 Need = Literal["ratings", "candidates", "text", "fit"]
 """What a request or a recommender must have: ratings in the history, candidates to choose from, a

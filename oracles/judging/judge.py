@@ -116,12 +116,17 @@ class _Comparison:
         context = self.source.context
         pairs = last.pairs
         asked_again = partial(self.asked_again, verdict, last)
-        if context.made_up:
+        if context.made_up and not pairs.days:
             asked_again()  # so that these calls are planned too
         if pairs.refits:
             other_fits = partial(self.source.pair_anew, self.followup, last.users)
             return over_fits(verdict, self.claim, pairs, other_fits, self.seen, context)
-        standing = confirmed(verdict, pairs.apart, context.deterministic, asked_again)
+        # Asked at one time, both sides would show no change from day to day.
+        standing = (
+            verdict
+            if pairs.days
+            else confirmed(verdict, pairs.apart, context.deterministic, asked_again)
+        )
         stands = standing is verdict or PART in standing.details
         if not stands or standing.status != "violated":
             return standing

@@ -102,7 +102,7 @@ def users_needed(
         runs = _SURE_RUNS if most == users else _RUNS
         drawn = rng.choice(effects.effect, size=(runs, most))
         moved = _moved_to(centre, drawn, effects, value, rng)
-        reached = _reached(np.clip(moved, low, high), effects, value, alpha, not above)
+        reached = reached_by(np.clip(moved, low, high), effects, value, alpha, above=not above)
         if most == users:
             if np.isfinite(reached).mean() > 1 - 1 / _SURE_RUNS:
                 return None
@@ -135,7 +135,7 @@ def least_change(users: int, alpha: float) -> float:
     unmoved = np.zeros((1, users))
 
     def is_shown(limit: float) -> bool:
-        reached = _reached(unmoved, no_effects, limit, alpha, above=False)
+        reached = reached_by(unmoved, no_effects, limit, alpha, above=False)
         return bool(np.isfinite(reached).all())
 
     return first_of(is_shown, _HALVINGS)
@@ -176,7 +176,7 @@ def further_users(effects: Effects, value: float, alpha: float) -> int | None:
     for most in (_NEAR, MOST):
         later = rng.choice(effect, size=(runs, most))
         drawn = np.concatenate([np.tile(effect, (runs, 1)), later], axis=1)
-        reached = _reached(drawn, effects, value, alpha, above=mean > value)
+        reached = reached_by(drawn, effects, value, alpha, above=mean > value)
         needed = _with_power(reached)
         if needed is not None:
             return max(1, needed - len(effect))
@@ -211,7 +211,7 @@ def extreme_visible(effects: Effects, value: float, alpha: float, *, above: bool
 
     def is_seen(part: float) -> bool:
         sample = moved(part)
-        is_shown = np.isfinite(_reached(sample, effects, value, alpha, above))
+        is_shown = np.isfinite(reached_by(sample, effects, value, alpha, above=above))
         on_that_side = bool(sample.mean() > value) is above
         return on_that_side and bool(is_shown.mean() >= POWER)
 
@@ -227,7 +227,9 @@ def _with_power(reached: Floats) -> int | None:
     return int(needed) if math.isfinite(needed) else None
 
 
-def _reached(drawn: Floats, effects: Effects, value: float, alpha: float, above: bool) -> Floats:
+def reached_by(
+    drawn: Floats, effects: Effects, value: float, alpha: float, *, above: bool
+) -> Floats:
     """After how many of its users each sample shows its mean to be above `value`, or below it.
 
     Args:

@@ -241,6 +241,8 @@ class Pairs(_Tally):
         apart: Seconds between source and follow-up calls, the largest of all users: 0 if both sides
             were asked together, infinity if the time is unknown.
         mixed: The users of whom it is not 0 and, if one fingerprint answered both sides, more than an hour.
+        days: Whether the follow-up was asked in this run on purpose, while source answers may be those of earlier runs:
+            a change with time is what is asked about, and no reason to withdraw a claim.
         refits: Whether each answer of a user is from another fit, which all users share: then users
             alone do not show the whole noise.
     """
@@ -259,6 +261,7 @@ class Pairs(_Tally):
     sampled: int | None = field(default=None, kw_only=True)
     apart: float = field(default=0.0, kw_only=True)
     mixed: frozenset[str] = field(default=frozenset(), kw_only=True)
+    days: bool = field(default=False, kw_only=True)
     refits: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:

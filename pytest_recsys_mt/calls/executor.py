@@ -244,6 +244,11 @@ class Executor:
             return False
         return answer.get("asked", -math.inf) < since
 
+    def is_of_earlier_run(self, key: str) -> bool:
+        """Whether an answer that was taken in this run was made by an earlier one."""
+        answer = self._answers.get(key)
+        return answer is not None and answer.get("run") != self._run
+
     @contextlib.contextmanager
     def parking(self, lacks: Lacks, settles: Callable[[], bool]) -> Iterator[None]:
         """Within it, `execute` sends nothing that `lacks` takes, and `settles` says when nothing else is asked."""

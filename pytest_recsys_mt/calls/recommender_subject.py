@@ -1,5 +1,7 @@
 """A recommender under test that answers requests."""
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,6 +37,7 @@ class RecommenderSubject(Subject):
         self.promises = abilities.promises_of(recommender)
         self.live = abilities.declares(recommender, "live")
         self.waits = abilities.method_of(recommender, "recommend_each") is not None
+        self.defined = _defined(type(recommender))
         self._recommender = recommender
         self._fixture = fixture
         self._model = Part({})
@@ -105,3 +108,11 @@ class RecommenderSubject(Subject):
 
 def _plain_answer(recommendation: Recommendation, request: Request) -> Answer:
     return refusing_titles(plain_recommendation(recommendation), request)
+
+
+def _defined(kind: type) -> str:
+    """The file and the name of a class; empty for one of this package, which answers for many recommenders."""
+    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return f"{os.path.realpath(file)}:{kind.__qualname__}" if file else ""

@@ -49,11 +49,13 @@ class Subject:
         streams: Whether calls can be added while others are in flight.
         takes_json: Whether ``answer=json`` would ask it for lists as JSON, in a schema, and the spec does not say so.
         fingerprint: Digest that distinguishes its versions; None if it gives none.
+        defined: Where users define its class, as file and name; empty if it is none of theirs.
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
         wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
         wavered: The same for this test: it counts from the next test on.
+        longer: The keys of calls that it answered with more items than it was asked for, in no text.
         differed: The users of whose requests two answers differed, if no verdict is about that.
     """
 
@@ -69,6 +71,7 @@ class Subject:
     streams = False
     takes_json = False
     fingerprint: str | None = None
+    defined = ""
     unfit = ""
     fit_seconds = 0.0
     behind: Subject | None = None
@@ -78,6 +81,7 @@ class Subject:
     def __init__(self, name: str) -> None:
         self.name = name
         self.differed: set[str] = set()
+        self.longer: set[str] = set()
 
     def fit(self, training: Dataset, seed: int) -> None:
         """Train, if needed; called once, before the first call."""

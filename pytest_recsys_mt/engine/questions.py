@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -132,6 +133,8 @@ def _answered(
     """The calls to one recommender that are sent in one way, with their answers."""
     runner = group[0].side.runner
     calls = chain.from_iterable(questions.sent() for questions in group)
+    if how == "afresh" and runner.settings.mode != "replay":
+        since = math.inf
     if how == "together":
         ordered = interleaved(calls, by_user=runner.subject.streams)
     else:

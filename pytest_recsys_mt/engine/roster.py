@@ -94,6 +94,14 @@ class Roster:
         notes = []
         for recommender in self._recommenders.values():
             notes += [*misspelt(recommender), *notes_of(recommender)]
+        for known in self._subjects.values():
+            if known.longer:
+                one = len(known.longer) == 1
+                answers = "1 answer" if one else f"{len(known.longer)} answers"
+                notes.append(
+                    f"{answers} of {known.name} {'names' if one else 'name'} more items than were asked for; only the first k "
+                    f"of each count"
+                )
         return [one_line(redact(note)) for note in notes]
 
     def made(self, spec: str) -> object:

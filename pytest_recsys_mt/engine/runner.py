@@ -14,6 +14,7 @@ from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.settings import Settings
@@ -179,6 +180,9 @@ class Runner:
         """The function that sends calls as `how` says; None for the usual way."""
         if how == "together":
             return None
+        if how == "afresh":
+            require_kept(self.subject, self.settings.mode)
+            return None
         if not self.executor.here:
             raise NotApplicable("with -o recsys_executor=ray calls are sent to actors, not here")
         if how == "alone":
@@ -192,6 +196,12 @@ class Runner:
         if isinstance(self._elsewhere, str):
             raise NotApplicable(self._elsewhere)
         return self._elsewhere
+
+    @property
+    def of_earlier_runs(self) -> int:
+        """Of how many users, of those who were asked, an earlier run made an answer to the unchanged request."""
+        earlier = self.executor.is_of_earlier_run
+        return sum(any(map(earlier, each.keys)) for each in self.source_outcomes.values())
 
     def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
         """Record two answers to the same calls; different ones are not deterministic.
@@ -371,6 +381,8 @@ class Runner:
 
     def _read(self, request: Request, call: Call, answer: Answer) -> Recommendation:
         read = self.subject.read(request, answer)
+        if read.text is None and len(read.items) > request.k:
+            self.subject.longer.add(call.key)
         hidden, takes_json = self.subject.hidden(request), self.subject.takes_json
         self.executor.readings.note(
             self.subject.name, call.key, read, hidden, takes_json=takes_json

@@ -279,6 +279,7 @@ class Side:
         answered = min(first_unasked(side) for side in zip(*both, strict=True)) if both else 0
         source, other, unread, found = [], [], [], []
         apart, mixed = 0.0, set[str]()
+        afresh = "afresh" in (self.asked, partner.asked)
         for user, (one, two) in zip(order, both[:answered], strict=False):
             if one.asked is None or two.asked is None:
                 found += [each for each in [lost(user, one, two)] if each is not None]
@@ -294,7 +295,7 @@ class Side:
                     mixed.add(user)
             if self._same_question(partner):
                 self.runner.answered_twice(one, two, told=True)
-        if self._purpose != CONTROL:  # on which no verdict's status depends
+        if self._purpose != CONTROL and not afresh:  # on which no verdict's status depends
             self.runner.asked_apart |= bool(apart)
             partner.runner.asked_apart |= bool(apart)
         sides = zip(*both[:answered], strict=True)
@@ -313,6 +314,7 @@ class Side:
             sampled=len(self.runner.cases),
             apart=apart,
             mixed=frozenset(mixed),
+            days=afresh,
             refits=(self.runner.design.refits or partner.runner.design.refits)
             and not self._same_question(partner),
         )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError
+from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, UnreachableError
 from pytest_recsys_mt.plugin import collection, state
 from pytest_recsys_mt.plugin.reports import safe
+from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def pytest_fixture_setup() -> Generator[None, object, object]:
     except NotApplicable as error:
         reason = one_line(str(error)[:LONGEST]) or "no reason given"
         raise DoesNotApply(reason) from None
+    except UnreachableError as error:
+        pytest.fail(f"{type(error).__name__}: {redact(str(error))}", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.errors import RecommenderError, UnreachableError
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
@@ -153,7 +153,7 @@ class HTTPRecommender:
         try:
             return self._running.submit(self._ask_about(url)).result()
         except Exception as error:  # noqa: BLE001 - every test reports the same error
-            failed = RecommenderError(
+            failed = UnreachableError(
                 f"{self._reason(error, url)}; start the server, or, to replay recorded answers "
                 f"without it, add version=VERSION (and deterministic=true) to the spec"
             )

@@ -67,7 +67,9 @@ def _lines(kept: Kept) -> Iterator[str]:
     commit = one_line(str(head.get("commit") or "-"))
     data = one_line(str(head.get("data")))
     seed = one_line(str(head.get("seed")))
-    yield f"{kept.number:4}  {started}  {commit:9} {_models(kept)} on {data}, seed {seed}"
+    against = head.get("against")
+    models = f"{_models(kept)} against {one_line(str(against))}" if against else _models(kept)
+    yield f"{kept.number:4}  {started}  {commit:9} {models} on {data}, seed {seed}"
     gate = one_line(str(head.get("gate")))
     counts = _counts(head)
     shown = [text.format(counts[status]) for status, text in SHOWN.items() if counts.get(status)]

@@ -165,6 +165,68 @@ def test_both_need_one_design(run: Run) -> None:
         unmoved(side(run, Ranker(), "ours"), side(run, Ranker(), "theirs", Design(users=200, k=5)))
 
 
+class Longer(Ranker):
+    """Names two items more than it is asked for."""
+
+    def _answer(self, request: Request) -> Recommendation:
+        return super()._answer(request.replace(k=request.k + 2))
+
+
+def test_lists_that_are_longer_than_asked_are_counted(run: Run) -> None:
+    verdict = parity(run, Ranker(), Longer())
+    assert verdict.status == "holds", "the first k items are compared"
+    assert run.roster.notes == [
+        f"{verdict.users} answers of theirs name more items than were asked for; only the first k of each count"
+    ]
+
+
+ABOUT_PARITY = """
+from pytest_recsys_mt import Recommendation
+
+class A:
+    deterministic = True
+
+    def recommend(self, requests):
+        return [Recommendation(tuple(i.id for i in r.candidates[: r.k])) for r in requests]
+
+class B(A):
+    def recommend(self, requests):
+        lists = super().recommend(requests)
+        return [Recommendation(a.items[::-1]) if r.user == "u086" else a for a, r in zip(lists, requests)]
+"""
+
+
+def parity_in(folder: Path, *typed: str) -> subprocess.CompletedProcess[str]:
+    (folder / "two.py").write_text(ABOUT_PARITY)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    program = "import sys; from pytest_recsys_mt.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", program, *typed], cwd=folder, capture_output=True, text=True, check=False
+    )  # fmt: skip
+
+
+def test_too_few_users_for_a_share_are_told_of_the_exact_way(tmp_path: Path) -> None:
+    done = parity_in(
+        tmp_path, "parity", "two:A", "two:B", "--users=40", f"--recsys-cache={tmp_path}/cache"
+    )
+    told = " ".join(done.stdout.split())
+    assert "inconclusive: promise.py::test_served_as_trained_by_default[two-A]" in told
+    assert "note: both declare that they always answer alike: --exact needs no more users" in told
+    kept = parity_in(tmp_path, "runs")
+    assert "two:A against two:B on mini" in kept.stdout
+
+
+def test_a_service_that_cannot_be_reached_is_named_at_once(tmp_path: Path) -> None:
+    done = parity_in(
+        tmp_path, "parity", "two:A", "http://127.0.0.1:9/rank?max_wait=0", "--users=20",
+        f"--recsys-cache={tmp_path}/cache",
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    told = next(place for place, line in enumerate(lines) if "cannot be reached" in line)
+    assert told < 5, done.stdout
+    assert len(lines) < 20, done.stdout
+
+
 @pytest.mark.slow  # 100 pairs in a minute: the error rate, which one case above cannot show
 def test_sound_pairs_are_seldom_called_violated(tmp_path: Path) -> None:
     violated = 0

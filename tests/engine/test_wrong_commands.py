@@ -67,7 +67,6 @@ def test_what_is_no_answer_is_refused(name: str, capsys: pytest.CaptureFixture[s
         ("repport other.json", "invalid choice: 'repport'*did you mean 'report'?"),
         ("cahce stats", "invalid choice: 'cahce'*did you mean 'cache'?"),
         ("parity a", "required: B"),
-        ("parity a a", "both recommenders are 'a'*same_seed_same_answer"),
         ("parity a b c", "'c' is one too many"),
         ("parity a b --recsys-model=c", "--recsys-model: A is the model"),
         ("parity a b --exact --margin 5", "--margin: not allowed with argument --exact"),

@@ -57,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
     "starter": {"datasets", "errors", "llm", "recommenders", "requests", "safety"},
     "adequacy": {"errors", "faults", "report", "safety"},
     "parity": {
-        "answers", "datasets", "errors", "oracles", "report", "requests", "safety", "verdict",
+        "answers", "datasets", "errors", "oracles", "relations", "report", "requests", "safety", "verdict",
     },
     "cli": {
         "adequacy", "calls", "errors", "gate", "lrworld", "oracles", "parity", "prompt_texts", "report", "safety",

@@ -14,11 +14,17 @@ DESCRIPTION = """\
 Ask two recommenders that should be one the same requests, and say whether they answer alike but for the noise of both:
 a model and its service, an index and its rebuilt one, a release and its candidate. Each is named as --recsys-model
 names one. A difference is asked once more, so up to twice as many calls are sent; --recsys-plan says how many, and sends
+<<<<<<< HEAD
 none. Further options go to pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank
 --recsys-json=parity.json
 
 Two logs of answers (.jsonl, .jsonl.gz, .parquet) are compared without asking anybody, as in: recsys-mt parity
 offline.jsonl served.jsonl. A row holds the id of a "request", its "user" and its "items", best first.
+=======
+none. With A twice it is an A/A test: whether A is the same to itself with another seed, alone and in one batch, in another
+process, and on another day, whose answers are cached; of a noisy one, what so many users can show. Further options go to
+pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank --recsys-json=parity.json
+>>>>>>> 0e57ed2938be9f2631b5f56c142d1761a31057f1
 """
 
 OWN = {
@@ -79,6 +85,7 @@ def run(given: argparse.Namespace) -> int:
     Returns:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
     """
+<<<<<<< HEAD
     from pytest_recsys_mt.parity import request_logs
 
     sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
@@ -91,6 +98,12 @@ def run(given: argparse.Namespace) -> int:
         if getattr(given, option) is not None:
             given.parser.error(f"--{option} is for two logs of answers; leave it out")
     with subprocess.Popen([sys.executable, "-m", "pytest", *arguments(given)]) as process:
+=======
+    command = arguments(given)
+    if _is_itself(given):
+        print(f"both are one recommender: this is an A/A test of {given.first}", flush=True)
+    with subprocess.Popen([sys.executable, "-m", "pytest", *command]) as process:
+>>>>>>> 0e57ed2938be9f2631b5f56c142d1761a31057f1
         while process.returncode is None:
             # Ctrl-C reaches pytest too, which ends its run in order; this process waits for it.
             with contextlib.suppress(KeyboardInterrupt):
@@ -101,20 +114,20 @@ def run(given: argparse.Namespace) -> int:
 def arguments(given: argparse.Namespace) -> list[str]:
     """The arguments of pytest that the command stands for."""
     _require_options(given)
-    chosen = "test_served_as_trained_by_default"
-    if given.exact:
-        chosen = "test_not_one_list_differs"
-    elif given.margin is not None:
-        chosen = f"within_{given.margin}_percent"
+    itself = _is_itself(given)
     found = [
         "-q",
+        # The folder, not the file: pytest gives a file that is named by itself no path in its node ids.
         "--pyargs",
-        "pytest_recsys_mt.cli.parity.promise",
+        "pytest_recsys_mt.cli.parity",
+        "-o",
+        f"python_files={'itself' if itself else 'promise'}.py",
         "-k",
-        chosen,
+        _chosen(given, itself),
         f"--recsys-model={given.first}",
-        f"--recsys-against={given.second}",
     ]
+    if not itself:
+        found.append(f"--recsys-against={given.second}")
     if given.data is not None:
         found.append(f"--recsys-data={given.data}")
     if given.users is not None:
@@ -129,13 +142,27 @@ def arguments(given: argparse.Namespace) -> list[str]:
     return [*found, *given.pytest]
 
 
+def _chosen(given: argparse.Namespace, itself: bool) -> str:
+    """Which tests are run, by a part of their ids."""
+    if given.margin is not None:
+        return f"within_{given.margin}_percent"
+    if itself:
+        return "exactly" if given.exact else "by_default"
+    return "test_not_one_list_differs" if given.exact else "test_served_as_trained_by_default"
+
+
+def _is_itself(given: argparse.Namespace) -> bool:
+    return _file_and_name(given.first) == _file_and_name(given.second)
+
+
+def _file_and_name(spec: str) -> str:
+    """The spec; of one that names a Python file, with the path of this file."""
+    path, _, name = spec.rpartition(":")
+    return f"{Path(path).expanduser().resolve()}:{name}" if path.endswith(".py") else spec
+
+
 def _require_options(given: argparse.Namespace) -> None:
-    """End the program if both recommenders are one, or pytest is given what the command gives it."""
-    if given.first == given.second:
-        given.parser.error(
-            f"both recommenders are {given.first!r}; whether one answers alike twice is what "
-            f"same_seed_same_answer asks: pytest --pyargs pytest_recsys_mt.suites.metamorphic -k same_seed"
-        )
+    """End the program if pytest is given what the command gives it."""
     if given.pytest and not given.pytest[0].startswith("-"):
         given.parser.error(f"two recommenders are compared, so {given.pytest[0]!r} is one too many")
     for argument in given.pytest:

@@ -5,19 +5,42 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli.parity.command import PERCENT
+from pytest_recsys_mt.cli.parity.itself import one_recommender
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
+from pytest_recsys_mt.verdict import NEEDED, Verdict
+
+
+@pytest.fixture(autouse=True)
+def _told_if_one(recsys: Any, recsys_against: Any) -> None:
+    """Note it if both specs name one recommender, which is then compared with itself."""
+    if one_recommender(recsys, recsys_against):
+        note = (
+            f"{recsys.model} and {recsys_against.model} are one recommender, of one class and one fingerprint: this is an "
+            f"A/A test, of which recsys-mt parity {recsys.model} {recsys.model} asks more"
+        )
+        recsys.runner.executor.notes.append(note)
 
 
 def test_served_as_trained_by_default(recsys: Any, recsys_against: Any) -> None:
     """Few lists of two deterministic recommenders differ, and those of noisy ones little more than by their noise."""
-    assert served_as_trained(recsys.run(), recsys_against.run())
+    assert _told_of_exact(served_as_trained(recsys.run(), recsys_against.run()), recsys)
 
 
 @pytest.mark.parametrize("percent", PERCENT, ids="within_{}_percent".format)
 def test_served_as_trained(recsys: Any, recsys_against: Any, percent: str) -> None:
     """As by default, within a margin of one's own for both kinds of recommenders."""
     margin = int(percent) / 100
-    assert served_as_trained(recsys.run(), recsys_against.run(), margin=margin, changed=margin)
+    verdict = served_as_trained(recsys.run(), recsys_against.run(), margin=margin, changed=margin)
+    assert _told_of_exact(verdict, recsys)
+
+
+def _told_of_exact(verdict: Verdict, recsys: Any) -> Verdict:
+    """The verdict; a note of the run says what else can be asked if these users are too few for a share."""
+    if NEEDED in verdict.details and verdict.oracle.startswith("served_as_trained:any"):
+        recsys.runner.executor.notes.append(
+            "both declare that they always answer alike: --exact needs no more users, as one list that differs is enough"
+        )
+    return verdict
 
 
 def test_not_one_list_differs(recsys: Any, recsys_against: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.cli import commands
-from pytest_recsys_mt.cli.parity.command import add as add_parity
 from pytest_recsys_mt.lrworld.command import add as add_questions
+from pytest_recsys_mt.parity.command import add as add_parity
 
 Command = Callable[[argparse.Namespace], int | None]
 """A command; what returns nothing succeeded."""

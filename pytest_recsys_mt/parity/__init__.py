@@ -1,1 +1,1 @@
-"""Compares logs of answers of two recommenders to the same requests."""
+"""The command `recsys-mt parity`: two recommenders that should be one, or two logs of their answers."""

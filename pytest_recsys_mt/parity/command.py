@@ -14,17 +14,14 @@ DESCRIPTION = """\
 Ask two recommenders that should be one the same requests, and say whether they answer alike but for the noise of both:
 a model and its service, an index and its rebuilt one, a release and its candidate. Each is named as --recsys-model
 names one. A difference is asked once more, so up to twice as many calls are sent; --recsys-plan says how many, and sends
-<<<<<<< HEAD
 none. Further options go to pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank
 --recsys-json=parity.json
 
+With A twice it is an A/A test: whether A is the same to itself with another seed, alone and in one batch, in another
+process, and on another day, whose answers are cached; of a noisy one, what so many users can show.
+
 Two logs of answers (.jsonl, .jsonl.gz, .parquet) are compared without asking anybody, as in: recsys-mt parity
 offline.jsonl served.jsonl. A row holds the id of a "request", its "user" and its "items", best first.
-=======
-none. With A twice it is an A/A test: whether A is the same to itself with another seed, alone and in one batch, in another
-process, and on another day, whose answers are cached; of a noisy one, what so many users can show. Further options go to
-pytest, as in: recsys-mt parity shop:Offline https://shop.example/rank --recsys-json=parity.json
->>>>>>> 0e57ed2938be9f2631b5f56c142d1761a31057f1
 """
 
 OWN = {
@@ -85,25 +82,21 @@ def run(given: argparse.Namespace) -> int:
     Returns:
         The exit status of pytest: 0 if both answer alike, 1 if they do not or nothing could be shown.
     """
-<<<<<<< HEAD
     from pytest_recsys_mt.parity import request_logs
 
     sides = [request_logs.is_log(spec) for spec in (given.first, given.second)]
     if any(sides):
-        from pytest_recsys_mt.parity import report
+        from pytest_recsys_mt.parity import log_report
 
-        report.require_logs(given, sides)
-        return report.run(given)
+        log_report.require_logs(given, sides)
+        return log_report.run(given)
     for option in ("map", "output"):
         if getattr(given, option) is not None:
             given.parser.error(f"--{option} is for two logs of answers; leave it out")
-    with subprocess.Popen([sys.executable, "-m", "pytest", *arguments(given)]) as process:
-=======
     command = arguments(given)
     if _is_itself(given):
         print(f"both are one recommender: this is an A/A test of {given.first}", flush=True)
     with subprocess.Popen([sys.executable, "-m", "pytest", *command]) as process:
->>>>>>> 0e57ed2938be9f2631b5f56c142d1761a31057f1
         while process.returncode is None:
             # Ctrl-C reaches pytest too, which ends its run in order; this process waits for it.
             with contextlib.suppress(KeyboardInterrupt):
@@ -119,7 +112,7 @@ def arguments(given: argparse.Namespace) -> list[str]:
         "-q",
         # The folder, not the file: pytest gives a file that is named by itself no path in its node ids.
         "--pyargs",
-        "pytest_recsys_mt.cli.parity",
+        "pytest_recsys_mt.parity",
         "-o",
         f"python_files={'itself' if itself else 'promise'}.py",
         "-k",

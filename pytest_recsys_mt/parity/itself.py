@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli.parity.command import PERCENT
 from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles import never_differs, same_answer, served_as_trained
 from pytest_recsys_mt.oracles.judging.power import MOST
 from pytest_recsys_mt.oracles.judging.sensitivity import Sensitivity, sensitivity_of
+from pytest_recsys_mt.parity.command import PERCENT
 from pytest_recsys_mt.relations import (
     Transformation,
     ask_alone,

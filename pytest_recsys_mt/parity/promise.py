@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.cli.parity.command import PERCENT
-from pytest_recsys_mt.cli.parity.itself import one_recommender
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
+from pytest_recsys_mt.parity.command import PERCENT
+from pytest_recsys_mt.parity.itself import one_recommender
 from pytest_recsys_mt.verdict import NEEDED, Verdict
 
 

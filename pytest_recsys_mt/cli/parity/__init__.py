@@ -1,1 +1,0 @@
-"""The command `recsys-mt parity`, and the tests that it runs."""

@@ -66,7 +66,7 @@ def sensitivity_of(
     null = np.clip(measured - measured.mean(), low, high).astype(np.float64)
     effects = Effects(np.arange(len(null)), null, reach)
     rng = np.random.default_rng(_SEED)
-    drawn = rng.choice(null, size=(_RUNS, len(null)))
+    drawn = null[rng.integers(len(null), size=(_RUNS, len(null)))]
 
     def is_within(margin: float) -> bool:
         return _share(reached_by(drawn, effects, margin, alpha, above=False)) >= CHANCE

@@ -63,16 +63,16 @@ def sensitivity_of(
     """
     low, high = reach
     measured = np.asarray(values, np.float64)
-    null = np.clip(measured - measured.mean(), low, high)
+    null = np.clip(measured - measured.mean(), low, high).astype(np.float64)
     effects = Effects(np.arange(len(null)), null, reach)
     rng = np.random.default_rng(_SEED)
-    drawn = rng.choice(null, size=(_RUNS, len(null)))
+    drawn = null[rng.integers(len(null), size=(_RUNS, len(null)))]
 
     def is_within(margin: float) -> bool:
         return _share(reached_by(drawn, effects, margin, alpha, above=False)) >= CHANCE
 
     def is_seen(loss: float) -> bool:
-        lost = np.clip(drawn + loss, low, high)
+        lost = np.clip(drawn + loss, low, high).astype(np.float64)
         return _share(reached_by(lost, effects, limit, alpha, above=True)) >= CHANCE
 
     # A margin of 1 allows everything, so the largest that is tried lies below.

@@ -65,6 +65,7 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
     Raises:
         OracleError: If the file cannot be read, or is wrong; the error lists everything.
     """
+    __tracebackhide__ = True
     context = one_side("pinned", "answers", answers).context
     asking = context.named
     if asking is None:
@@ -83,6 +84,7 @@ def pinned(answers: Answers, file: str | Path) -> Verdict:
 
 def _entries(answers: Answers, asking: Named, path: Path) -> tuple[dict[str, Pin], list[str]]:
     """The entries of the file; those of a file to be made pin nothing yet."""
+    __tracebackhide__ = True
     if asking.rewrites and not path.exists():
         return {user: Pin(user) for user in answers.sample(NEW).order}, []
     return read(path)
@@ -109,6 +111,7 @@ def _asked(
     answers: Answers, asking: Named, path: Path, pins: Mapping[str, Pin], wrong: list[str]
 ) -> _Look:
     """Check the entries with the data and the requests, then ask: one side for each k and number of candidates."""
+    __tracebackhide__ = True
     items = answers.context.items
     groups: dict[tuple[int, int], list[str]] = {}
     for user, pin in pins.items():
@@ -207,12 +210,11 @@ def _broken_by(pin: Pin, request: Request, answer: Recommendation, context: Cont
     if pin.equals and (more := [item for item in found if item not in pin.equals]):
         parts.append(f"has {name(more)}, which is not pinned")
     wanted = pin.equals or pin.begins
-    first = next((place for place, both in enumerate(zip(found, wanted, strict=False))
-                  if both[0] != both[1]), None)  # fmt: skip
-    if first is not None:
-        parts.append(
-            f"has {name([found[first]])} at place {first + 1}, not {name([wanted[first]])}"
-        )
+    pairs = list(zip(found, wanted, strict=False))
+    places = [place for place, (one, other) in enumerate(pairs, 1) if one != other]
+    if places and not parts:
+        one, other = pairs[places[0] - 1]
+        parts.append(f"has {name([one])} at place {places[0]}, not {name([other])}")
     elif pin.equals and not parts and found != pin.equals:
         parts.append("names an item twice")
     return ", ".join(parts)

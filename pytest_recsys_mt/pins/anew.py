@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from pytest_recsys_mt.pins.entries import Pin, contradictions, offer
 from pytest_recsys_mt.requests import Item, Recommendation, Request
+from pytest_recsys_mt.safety.sanitize import one_line
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ def _now(
 
 def _change(before: Pin, now: Pin, items: Mapping[str, Item]) -> str:
     old, new = (pin.equals or pin.begins for pin in (before, now))
+    if not old:
+        return f"{len(new)} items, from {named(new, items, 1)}"
     came = [item for item in new if item not in old]
     went = [item for item in old if item not in new]
     parts = []
@@ -91,7 +94,9 @@ def _change(before: Pin, now: Pin, items: Mapping[str, Item]) -> str:
 
 def named(ids: Sequence[str], items: Mapping[str, Item], most: int = 3) -> str:
     """Items by their titles and ids, at most so many, and the rest counted."""
-    told = [f"{items[item].label} ({item!r})" if item in items else repr(item) for item in ids]
+    told = [
+        f"{one_line(items[item].label)} ({item!r})" if item in items else repr(item) for item in ids
+    ]
     rest = len(told) - most
     return ", ".join(told[:most]) + (f" and {rest} more" if rest > 0 else "")
 

@@ -63,6 +63,7 @@ def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
     Raises:
         OracleError: If it is no file, or no TOML.
     """
+    __tracebackhide__ = True
     try:
         tables = toml_of(content_of(path))
     except FileNotFoundError:
@@ -76,9 +77,9 @@ def read(path: Path) -> tuple[dict[str, Pin], list[str]]:
     except ValueError as error:
         raise OracleError(
             f"pinned: {str(path)!r} is not TOML: {error}; correct the file there"
-        ) from error
+        ) from None
     wrong = [
-        f"there is no table {name!r}{meant(name, ['users'])}; write one [users.ID] for each user"
+        f"there is no table {name!r}; write one [users.ID] for each user{meant(name, ['users'])}"
         for name in tables
         if name != "users"
     ]
@@ -104,7 +105,7 @@ def _of_form(table: Any) -> Iterator[str]:
         return
     for key, value in table.items():
         if key not in KEYS:
-            yield f"there is no key {key!r}{meant(key, KEYS)}; choose from {', '.join(KEYS)}"
+            yield f"there is no key {key!r}; choose from {', '.join(KEYS)}{meant(key, KEYS)}"
         elif key == "strict":
             if not isinstance(value, bool):
                 yield f"strict must be true or false, got {value!r}"
@@ -143,12 +144,12 @@ def unknown(pin: Pin, users: Collection[str], items: Collection[str]) -> Iterato
     """What the data do not have."""
     if pin.user not in users:
         yield (
-            f"there is no such user with two interactions or more{meant(pin.user, users)}; the data have {_some(users)}"
+            f"there is no such user with two interactions or more; the data have {_some(users)}{meant(pin.user, users)}"
         )
     for kind in KINDS:
         for item in getattr(pin, kind):
             if item not in items:
-                yield f"{kind}: there is no item {item!r}{meant(item, items)}; the data have {_some(items)}"
+                yield f"{kind}: there is no item {item!r}; the data have {_some(items)}{meant(item, items)}"
 
 
 def _some(names: Collection[str]) -> str:
@@ -186,6 +187,7 @@ def offer(request: Request, items: Collection[str]) -> frozenset[str]:
 
 def refuse(path: Path, wrong: Sequence[str]) -> None:
     """Raise one error with all that is wrong with a file, if anything is."""
+    __tracebackhide__ = True
     if wrong:
         told = "".join(f"\n  {each}" for each in wrong)
         many = "1 mistake" if len(wrong) == 1 else f"{len(wrong)} mistakes"

@@ -40,9 +40,9 @@ BROKEN = {
     "contains = ['a', 'h']": "user 'u1' lacks Film H (2000) ('h')",
     "excludes = ['b', 'h']": "user 'u1' has Film B (2000) ('b'), which is excluded",
     "begins = ['b', 'a']": "has Film A (2000) ('a') at place 1, not Film B (2000) ('b')",
-    "begins = ['h']": "lacks Film H (2000) ('h'), has Film A (2000) ('a') at place 1",
+    "begins = ['a', 'h']": "user 'u1' lacks Film H (2000) ('h')",
     "equals = ['a', 'b', 'd']": (
-        "lacks Film D (2000) ('d'), has Film C (2000) ('c'), which is not pinned, has Film C (2000) ('c') at place 3"
+        "user 'u1' lacks Film D (2000) ('d'), has Film C (2000) ('c'), which is not pinned"
     ),
     "equals = ['a', 'c', 'b']": "user 'u1' has Film B (2000) ('b') at place 2, not Film C (2000) ('c')",
 }
@@ -92,8 +92,8 @@ def test_everything_wrong_with_a_file_is_one_error(tmp_path: Path) -> None:
     told = str(caught.value)
     for part in (
         "has 10 mistakes:",
-        "no table 'user'; did you mean 'users'?",
-        "users.u1: there is no key 'contain'; did you mean 'contains'?",
+        "no table 'user'; write one [users.ID] for each user; did you mean 'users'?",
+        "no key 'contain'; choose from begins, contains, equals, excludes, k, candidates, strict; did you mean 'contains'?",
         "users.u1: it pins nothing; give it one of begins, contains, equals, excludes",
         "users.u2: 4 items must be in a list of k = 3; raise k",
         "users.u3: item 'a' must be in the list and is excluded",

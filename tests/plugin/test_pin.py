@@ -133,3 +133,10 @@ def test_one_recommender_is_pinned_at_a_time(run: Run, pins: pytest.Pytester) ->
     two = run("--recsys-model=models:Shop", "--recsys-model=models:Turned", "--recsys-pin")
     assert two.ret == 4
     two.stderr.fnmatch_lines(["*writes the lists of one recommender*"])
+
+
+def test_a_run_without_such_a_test_says_so(run: Run, pins: pytest.Pytester) -> None:
+    pins.makepyfile(test_pins="def test_other(recsys):\n    assert recsys.model\n")
+    other = run("--recsys-model=models:Shop", "--recsys-pin")
+    assert other.ret == 4
+    other.stdout.fnmatch_lines(["*--recsys-pin wrote nothing: no test of this run calls pinned*"])

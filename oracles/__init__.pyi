@@ -33,6 +33,7 @@ from pytest_recsys_mt.oracles.not_behind import *
 from pytest_recsys_mt.oracles.not_promoted import *
 from pytest_recsys_mt.oracles.not_worse import not_worse as not_worse
 from pytest_recsys_mt.oracles.paper import *
+from pytest_recsys_mt.oracles.pinned import pinned as pinned
 from pytest_recsys_mt.oracles.popularity_metric import *
 from pytest_recsys_mt.oracles.representative import representative as representative
 from pytest_recsys_mt.oracles.same_answer import same_answer as same_answer
@@ -154,6 +155,7 @@ __all__ = [
     "overlap",
     "paired_difference",
     "paper_t_test",
+    "pinned",
     "placed_bradley_terry",
     "popreo",
     "popularity_fit",

@@ -4,6 +4,7 @@ Oracles see only plain data (requests, recommendations, the declared error rates
 """
 
 from pytest_recsys_mt.answers.choices import Choices
+from pytest_recsys_mt.answers.named import Named
 from pytest_recsys_mt.answers.users import (
     Answers,
     Asked,
@@ -23,6 +24,7 @@ __all__ = [
     "Context",
     "Drawn",
     "Lost",
+    "Named",
     "Pairs",
     "Sample",
     "Span",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, Protocol
 
+from pytest_recsys_mt.answers.named import Named
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
 from pytest_recsys_mt.verdict import Verdict
 
@@ -84,6 +85,7 @@ class Context:
         declaration: Returns what a recommender declares that is meant to break a promise between two sides, as Python
             writes it; the third argument is whether the promise is that answers change. Empty if nothing excuses it.
         unsure: Returns why equal replicates do not show that the recommender has no noise; empty if they do.
+        named: Asks users whom a test names; None if these answers are of nobody else.
     """
 
     alpha: float = 0.05
@@ -108,6 +110,7 @@ class Context:
     ignored: Callable[[Answers, Answers], str] = lambda source, followup: ""
     declaration: Callable[[Answers, Answers, bool], str] = lambda source, followup, changes: ""
     unsure: Callable[[], str] = str
+    named: Named | None = None
 
 
 Span = Callable[["Asked", Context], tuple[float, float]]

@@ -189,12 +189,17 @@ class Split:
                 f"dataset {self.dataset.name!r} has {len(users)} users with a history and an item "
                 f"to hold out; at least 2 are needed"
             )
+        return self.cases_of(users, design)
+
+    def cases_of(self, users: Sequence[str], design: Design) -> tuple[Case, ...]:
+        """The requests of some users of `held_out`, in their order, sampled or not."""
+        logs = self._logs(users)
         if design.recall:
             # The first requests have no candidates: these come from the answers to them.
             open_design = replace(design, candidates=0, recall=False)
-            cases = tuple(self._case(user, self._past[user], open_design) for user in users)
+            cases = tuple(self._case(user, logs[user], open_design) for user in users)
             return self._with_recalled_candidates(cases, design)
-        return tuple(self._case(user, self._past[user], design) for user in users)
+        return tuple(self._case(user, logs[user], design) for user in users)
 
     def everyone(self, design: Design) -> Iterator[Case]:
         """The requests of all users who could be drawn; candidates of other recommenders are replaced by random ones."""

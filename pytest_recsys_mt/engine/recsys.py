@@ -11,6 +11,7 @@ from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.controls import declaration, declared_unread, ignored, unread
+from pytest_recsys_mt.engine.named import NamedUsers
 from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Effort
@@ -52,6 +53,7 @@ class Recsys:
             ignored=ignored,
             declaration=declaration,
             unsure=partial(doubt, self.runner),
+            named=NamedUsers(self.runner),
         )
         self._replicates = self.runner.replicates
         self._source = Side(self.runner, self.context, label=label)

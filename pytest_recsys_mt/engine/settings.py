@@ -168,6 +168,12 @@ class Settings(AskedSettings):
         in_ini=False,
         reproduced=False,
     )
+    pin: bool = flag(
+        "write the lists of the files that pinned() reads anew from the current answers, and say what changed; such a "
+        "test does not pass",
+        in_ini=False,
+        reproduced=False,
+    )
     batch: Path | None = option(
         "with --recsys-plan: write the calls to make as a JSONL file for OpenAI's Batch API",
         "FILE",

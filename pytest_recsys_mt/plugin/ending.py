@@ -128,7 +128,15 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
     if session.exitstatus == pytest.ExitCode.USAGE_ERROR:
         return
     carrying = [report for report in reported.tests if hasattr(report, "recsys_mt")]
-    is_judged = any(report.recsys_mt["rows"] for report in carrying)
+    rows = [row for report in carrying for row in report.recsys_mt["rows"]]
+    passed = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if settings.pin and passed and not any(row["oracle"].startswith("pinned:") for row in rows):
+        config.stash[state.PROBLEMS].append(
+            "--recsys-pin wrote nothing: no test of this run calls pinned(recsys.run(), FILE); write one"
+        )
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        return
+    is_judged = bool(rows)
     is_wanted = is_judged or _asked_for(config)
     if not is_wanted and not collected:
         return

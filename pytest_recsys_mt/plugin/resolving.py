@@ -121,6 +121,10 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
             f"--recsys-questions={values['questions']!r} asks those that are made; leave one of them out"
         )
     models: tuple[str, ...] = values["model"]
+    if values["pin"] and (len(models) > 1 or values["fault"] is not None):
+        raise pytest.UsageError(
+            "--recsys-pin writes the lists of one recommender as it is: name one --recsys-model, and leave out recsys_fault"
+        )
     repeated = sorted({model for model in models if models.count(model) > 1})
     if repeated:
         raise pytest.UsageError(f"--recsys-model names {repeated[0]!r} twice; name each model once")

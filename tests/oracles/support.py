@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -51,6 +52,34 @@ class FakeAnswers:
         alone: bool = False,
     ) -> None:
         return None
+
+
+class FakeNamed:
+    """Asks no user: the lists of those whom a file names were given beforehand, as all others."""
+
+    rewrites = False
+
+    def __init__(self, *users: str, k: int = 5) -> None:
+        self.users = users
+        self.design = (k, 0)
+
+    def side(
+        self, answers: Answers, users: Sequence[str], k: int, candidates: int, /
+    ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
+        assert isinstance(answers, FakeAnswers)
+        asked = [
+            replace(each, request=each.request.replace(k=k))
+            for each in answers.asked
+            if each.user in users
+        ]
+        known = {user: Request(user, (), Scale(), None, k) for user in users}
+        return replace(answers, asked=asked), known, {}
+
+    def written(self, file: Path, /) -> str:
+        return ""
+
+    def write(self, file: Path, text: str, told: str, /) -> None:
+        raise AssertionError("nothing is written here")
 
 
 def items(*ids: str) -> tuple[Item, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import doctest
 import inspect
 import re
@@ -12,7 +13,7 @@ from typing import Any
 from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.verdict import Verdict
 from tests.laws import over
-from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices
+from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices, pinned_file
 
 PUBLIC = [
     name
@@ -83,7 +84,8 @@ def test_the_line_of_a_test_gives_a_verdict(name: str) -> None:
         "replies": SimpleNamespace(choices=choices()),
         "changed": SimpleNamespace(choices=choices(1)),
     }
-    exec(compile(tree, name, "exec"), names)  # noqa: S102 - our own code
+    with contextlib.chdir(pinned_file().parent):
+        exec(compile(tree, name, "exec"), names)  # noqa: S102 - our own code
     if name == "curve":
         assert [point[0] for point in names["points"]] == [2, 5, 10]
     elif name == "slots_of":

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
 
 from pytest_recsys_mt import arena, oracles
 from pytest_recsys_mt.answers import Answers, Choices, Context
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.verdict import Verdict
 from tests.laws import over
-from tests.oracles.support import FakeAnswers, ask
+from tests.oracles.support import FakeAnswers, FakeNamed, ask
 
 CATALOGUE = "abcdefghij"
 USERS = 40
@@ -19,7 +22,16 @@ KNOWN = Context(
     deterministic=True,
     items={name: Item(name, f"Film {name}", 2000) for name in CATALOGUE},
     popularity={name: number for number, name in enumerate(CATALOGUE, 1)},
+    named=FakeNamed(*(f"u{user}" for user in range(USERS))),
 )
+
+
+@cache
+def pinned_file() -> Path:
+    """A file that pins an item that all lists have, unless they are turned round."""
+    path = Path(mkdtemp(), "pinned.toml")
+    path.write_text("".join(f"[users.u{user}]\ncontains = ['e']\n" for user in range(USERS)))
+    return path
 
 
 def answers(label: str = "", order: int = 1) -> FakeAnswers:
@@ -60,10 +72,11 @@ OTHERS: dict[str, Oracle] = {
     "cand_dif_within": lambda a, b: oracles.cand_dif_within(a, b, "hit@1"),
     "no_position_bias": lambda a, b: oracles.no_position_bias(a, "hit@3"),
     "representative": lambda a, b: oracles.representative(a, b, "hit@3"),
+    "pinned": lambda a, b: oracles.pinned(a, pinned_file()),
     "ahead_when_cold": lambda a, b: oracles.ahead_when_cold({1: a, 2: a}, {1: b, 2: b}, "hit@3"),
 }
 """Oracles that need more than one or two sides."""
-NO_NUMBER = {"ahead_when_cold", "never_differs", "not_behind", "representative"}
+NO_NUMBER = {"ahead_when_cold", "never_differs", "not_behind", "pinned", "representative"}
 """Oracles that judge no mean; their reason says what was seen."""
 UNFIT = {
     "exclusion_kept", "neighbours_lowered", "neighbours_not_lowered", "neighbours_not_raised",

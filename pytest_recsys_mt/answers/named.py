@@ -1,0 +1,48 @@
+"""What asks users whom a test names, whether the run sampled them or not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_recsys_mt.requests import Request
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.answers.users import Answers
+
+
+class Named(Protocol):
+    """Asks named users, and writes the file that names them."""
+
+    @property
+    def users(self) -> Collection[str]:
+        """All users of the data who can be asked."""
+        ...
+
+    @property
+    def design(self) -> tuple[int, int]:
+        """Length of a list, and candidates of a request, where a test does not say otherwise."""
+        ...
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether the file is to be written from the current answers."""
+        ...
+
+    def side(
+        self, answers: Answers, users: Sequence[str], k: int, candidates: int, /
+    ) -> tuple[Answers, Mapping[str, Request], Mapping[str, str]]:
+        """The side of `users` that is otherwise like `answers`; its requests, and why others have none, by user.
+
+        Sends no calls.
+        """
+        ...
+
+    def written(self, file: Path, /) -> str:
+        """What this run said when it wrote a file; empty if it did not."""
+        ...
+
+    def write(self, file: Path, text: str, told: str, /) -> None:
+        """Write a file, and let the run say so."""
+        ...

@@ -7,6 +7,7 @@ import numpy as np
 from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import finite
+from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.verdict import Verdict
@@ -43,22 +44,11 @@ def better_than_baseline(
     finite("better_than_baseline", "margin", margin)
     if not -1 <= margin < 1:
         raise OracleError(f"better_than_baseline: margin must lie in [-1, 1), got {margin!r}")
-    lacking = [each for each in choices.questions if each not in baseline]
-    if lacking:
-        raise OracleError(
-            f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
-            f"the first is {lacking[0]!r}; give one for each question"
-        )
+    _require_values(choices, baseline, name)
     found, done = begun("better_than_baseline", context, choices, details=details)
     if done:
         return found
-    theirs = np.array([baseline[each] for each in choices.questions], np.float64)
-    outside = theirs[~((theirs >= 0) & (theirs <= 1))]
-    if len(outside):
-        raise OracleError(
-            f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
-            f"{float(outside[0])!r}"
-        )
+    theirs = _values(choices, baseline, name)
     ours = np.array(choices.hits, np.float64)
     figures = {
         "accuracy": float(ours.mean()),
@@ -79,3 +69,25 @@ def better_than_baseline(
         measures=f"accuracy minus that of {name}",
         users=len(ours),
     )
+
+
+def _require_values(choices: Choices, baseline: Mapping[str, float], name: str) -> None:
+    """Check that the baseline has a value for each question."""
+    lacking = [each for each in choices.questions if each not in baseline]
+    if lacking:
+        raise OracleError(
+            f"better_than_baseline: the baseline {name!r} has no value for {len(lacking)} questions, "
+            f"the first is {lacking[0]!r}; give one for each question"
+        )
+
+
+def _values(choices: Choices, baseline: Mapping[str, float], name: str) -> Floats:
+    """What the baseline reaches in each question, in their order."""
+    values = np.array([baseline[each] for each in choices.questions], np.float64)
+    outside = values[~((values >= 0) & (values <= 1))]
+    if len(outside):
+        raise OracleError(
+            f"better_than_baseline: values of the baseline {name!r} must lie in [0, 1], got "
+            f"{float(outside[0])!r}"
+        )
+    return values

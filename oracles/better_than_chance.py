@@ -62,12 +62,12 @@ def better_than_chance(
         value=choices.accuracy,
         measures="share of right answers",
         users=users,
-        per_user={
-            name: float(hit)
-            for name, hit, chosen in zip(
-                choices.questions, choices.hits, choices.chosen, strict=True
-            )
-            if chosen is not None
-        },
+        per_user=_right_or_wrong(choices),
         reach=(0.0, 1.0),
     )
+
+
+def _right_or_wrong(choices: Choices) -> dict[str, float]:
+    """1 for each question with a right answer, 0 for each with a wrong one; missed answers are left out."""
+    rows = zip(choices.questions, choices.hits, choices.chosen, strict=True)
+    return {name: float(hit) for name, hit, chosen in rows if chosen is not None}

@@ -107,21 +107,14 @@ def same_choices(
     places = [dict(paired("same_choices", source, each)) for each in followups]
     unclear, told_of_unknown = unknown(source, *followups)
     common = sorted(set.intersection(*map(set, places)).difference(unclear))
-    changed = [
-        place
-        for place in common
-        if any(
-            each.said[p[place]] != source.said[place]
-            for each, p in zip(followups, places, strict=True)
-        )
-    ]
-    accuracies = [100 * each.accuracy for each in followups]
-    figures = {
-        "mean_accuracy_percent": float(np.mean(accuracies)),
-        "variance_percent": float(np.var(accuracies, ddof=1)) if len(accuracies) > 1 else None,
-        "accuracies_percent": ", ".join(f"{each:.2f}" for each in accuracies),
-        "questions_changed": len(changed),
-    }
+
+    def is_changed(place: int) -> bool:
+        """Whether any form of the question at that place of the source was answered otherwise."""
+        of_forms = zip(followups, places, strict=True)
+        return any(form.said[at[place]] != source.said[place] for form, at in of_forms)
+
+    changed = [place for place in common if is_changed(place)]
+    figures = {**_accuracies(followups), "questions_changed": len(changed)}
     first = places[0]
     mean = Rate(len(changed), len(common), len(unclear))
     return judged(
@@ -141,6 +134,16 @@ def same_choices(
         per_user={source.questions[place]: float(place in changed) for place in common},
         reach=(0.0, 1.0),
     )
+
+
+def _accuracies(forms: Sequence[Choices]) -> dict[str, float | str | None]:
+    """The accuracies of some forms in percent, their mean and their variance with the divisor n - 1."""
+    accuracies = [100 * each.accuracy for each in forms]
+    return {
+        "mean_accuracy_percent": float(np.mean(accuracies)),
+        "variance_percent": float(np.var(accuracies, ddof=1)) if len(accuracies) > 1 else None,
+        "accuracies_percent": ", ".join(f"{each:.2f}" for each in accuracies),
+    }
 
 
 def relative_change(source: float, followup: float) -> float | None:

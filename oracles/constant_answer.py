@@ -51,16 +51,13 @@ def constant_answer(
     places = [place for place in choices.chosen if place is not None]
     place, count = max(Counter(places).items(), key=lambda each: (each[1], -each[0]))
     share = choices.right.count(place) / len(choices.right)
-    told = f"option {place + 1} is chosen in {count / len(places):.1%} of the answers"
-    if count == len(places):
-        told = f"constant answer: always option {place + 1}"
+    told = _in_words(place, count, len(places), share)
     figures = {
         "most_chosen_option": place + 1,
         "its_share_of_right_answers": share,
         "position_entropy": entropy(places, choices.options),
         "position_p": uniform_p(places, choices.options),
     }
-    told += f", which is right in {share:.1%} of the questions"
     verdict = judged(
         found,
         Rate(count, len(places), len(choices.chosen) - len(places)),
@@ -78,6 +75,14 @@ def constant_answer(
     if count == len(choices.chosen) and unanimous <= context.alpha:
         verdict = replace(verdict, status="violated", p_value=unanimous, reason=told)
     return context.report(verdict)
+
+
+def _in_words(place: int, count: int, answers: int, right: float) -> str:
+    """How often the place chosen most often is chosen, and the share of questions in which it is right."""
+    often = f"option {place + 1} is chosen in {count / answers:.1%} of the answers"
+    if count == answers:
+        often = f"constant answer: always option {place + 1}"
+    return f"{often}, which is right in {right:.1%} of the questions"
 
 
 def entropy(places: list[int], options: int) -> float:

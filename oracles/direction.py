@@ -51,7 +51,9 @@ def increases(
         ``holds`` if the mean difference is above the margin, ``violated`` if it is below. At margin
         0, an effect of exactly 0 stays inconclusive.
     """
-    return judge_score("increases", "at least", 1, source, followup, score, margin, slices)
+    return judge_score(
+        "increases", "at least", 1, source, followup, score, margin=margin, slices=slices
+    )
 
 
 def decreases(
@@ -69,7 +71,9 @@ def decreases(
     Example:
         assert decreases(recsys.run(), recsys.run(popularity_prompt("minimize")), margin=0.1)
     """
-    return judge_score("decreases", "at least", -1, source, followup, score, margin, slices)
+    return judge_score(
+        "decreases", "at least", -1, source, followup, score, margin=margin, slices=slices
+    )
 
 
 def not_increased(
@@ -87,7 +91,9 @@ def not_increased(
     Example:
         assert not_increased(source, followup, "log_popularity", margin=0.05)
     """
-    return judge_score("not_increased", "at most", 1, source, followup, score, margin, slices)
+    return judge_score(
+        "not_increased", "at most", 1, source, followup, score, margin=margin, slices=slices
+    )
 
 
 def same_score(
@@ -106,7 +112,9 @@ def same_score(
     Example:
         assert same_score(source, followup, "log_popularity", margin=0.2)
     """
-    return judge_score("same_score", "within", 1, source, followup, score, margin, slices)
+    return judge_score(
+        "same_score", "within", 1, source, followup, score, margin=margin, slices=slices
+    )
 
 
 def score_effects(pairs: Pairs, context: Context, score: Score | Aggregate, sign: int) -> Effects:
@@ -150,6 +158,7 @@ def judge_score(
     source: Answers,
     followup: Answers,
     score: Measure,
+    *,
     margin: float,
     slices: Slices | None,
 ) -> Verdict:

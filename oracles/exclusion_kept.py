@@ -29,7 +29,9 @@ def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> V
     """
     told = "share of places with what the user excluded"
     measure = partial(paired_differences, number=_share)
-    return judge_mean("exclusion_kept", "at most", source, followup, margin, told, measure)
+    return judge_mean(
+        "exclusion_kept", "at most", source, followup, margin, measures=told, measure=measure
+    )
 
 
 def _share(source: Asked, followup: Asked, context: Context) -> float:

@@ -43,7 +43,9 @@ def no_repeats(
         ``holds`` if the share of users with the fault in any answer is below the margin, ``violated`` if it is above.
     """
     repeats = lambda answer, asked, offer: len(set(answer.items)) < len(answer.items)
-    return _judge("no_repeats", answers, margin, slices, k, repeats, "an item named twice")
+    return _judge(
+        "no_repeats", answers, margin, slices, k, faulty=repeats, fault="an item named twice"
+    )
 
 
 def only_candidates(
@@ -64,7 +66,7 @@ def only_candidates(
         item not in offer and item not in asked.hidden for item in answer.items
     )
     fault = "an item that was not offered"
-    return _judge("only_candidates", answers, margin, slices, k, strays, fault)
+    return _judge("only_candidates", answers, margin, slices, k, faulty=strays, fault=fault)
 
 
 def complete_list(
@@ -79,7 +81,9 @@ def complete_list(
     """
     short = lambda answer, asked, offer: short_list(answer.items, min(asked.request.k, len(offer)))
     fault = "too few items"
-    return _judge("complete_list", answers, margin, slices, k, short, fault, silence_counts=True)
+    return _judge(
+        "complete_list", answers, margin, slices, k, faulty=short, fault=fault, silence_counts=True
+    )
 
 
 def _judge(
@@ -88,9 +92,9 @@ def _judge(
     margin: float,
     slices: Slices | None,
     k: int | None,
+    *,
     faulty: Callable[[Recommendation, Asked, Collection[str]], bool],
     fault: str,
-    *,
     silence_counts: bool = False,
 ) -> Verdict:
     def measure(sample: Sample, context: Context) -> Effects:

@@ -88,7 +88,7 @@ def _judge(
 
     told = f"{'rise' if sign > 0 else 'fall'} of what is like the changed item"
     measure = partial(paired_differences, number=moved)
-    return judge_mean(oracle, promise, source, followup, margin, told, measure)
+    return judge_mean(oracle, promise, source, followup, margin, measures=told, measure=measure)
 
 
 def _neighbours(before: Asked, after: Asked, context: Context) -> set[str]:

@@ -1,7 +1,6 @@
 """One recommender must not be behind another, on the same users."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 
@@ -55,14 +54,7 @@ def not_behind(
     if len(mine) < 2:
         return ours[0].context.report(Verdict("not-applicable", oracle, reason="too few users"))
     found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
-    status: Status = "inconclusive"
-    # Users whose answers could not be read count against either claim.
-    for claim, sign, end in (("holds", 1, 0), ("violated", -1, 1)):
-        ends = [end] * len(ours) + [1 - end] * len(other)
-        both = _scores(sides, named, len(ours), ends)
-        of_all = paired_difference(both[0].mean(axis=1), both[1].mean(axis=1), alpha)
-        if of_all.significant and sign * of_all.mean > 0:
-            status = cast("Status", claim)
+    status, users = _of_all_users(sides, named, len(ours), alpha)
     figures = {
         **_spread("ours", mine.mean(axis=0)),
         **_spread("other", theirs.mean(axis=0)),
@@ -70,14 +62,9 @@ def not_behind(
         "p": found.p_value,
         "alpha": alpha,
     }
-    name = getattr(other[0], "model", "the other recommender")
-    told = (
-        f"{named.name} {mine.mean():.4f} against {theirs.mean():.4f} of {name}, and no difference below 0 "
-        f"is allowed; means of {len(ours)} and "
-        f"{len(other)} fits, two-sided p={found.p_value:.2g}"
-    )
-    if missing := len(both[0]) - len(mine):
-        told += f"; {missing} of {len(both[0])} users got no answer or no score on a side; each {BOTH_ENDS}"
+    told = f"{_in_words(named, mine, theirs, other[0])}, two-sided p={found.p_value:.2g}"
+    if missing := users - len(mine):
+        told += f"; {_missing_in_words(missing, users)}"
     return ours[0].context.report(
         Verdict(
             status,
@@ -91,6 +78,41 @@ def not_behind(
             details={"figures": figures},
         )
     )
+
+
+def _in_words(score: Score, mine: Floats, theirs: Floats, other: Answers) -> str:
+    """Both means, what is allowed, and of how many fits they are; the scores are ``(users, fits)``."""
+    name = getattr(other, "model", "the other recommender")
+    fits, their_fits = mine.shape[1], theirs.shape[1]
+    return (
+        f"{score.name} {mine.mean():.4f} against {theirs.mean():.4f} of {name}, and no difference below 0 "
+        f"is allowed; means of {fits} and {their_fits} fits"
+    )
+
+
+def _missing_in_words(missing: int, users: int) -> str:
+    return f"{missing} of {users} users got no answer or no score on a side; each {BOTH_ENDS}"
+
+
+def _of_all_users(
+    sides: Sequence[Answers], score: Score, ours: int, alpha: float
+) -> tuple[Status, int]:
+    """The claim that the test shows for all users, and their number.
+
+    Users whose answers could not be read count against either claim: for each, they get the score that speaks most
+    against it.
+    """
+    status: Status = "inconclusive"
+    users = 0
+    claims: tuple[tuple[Status, int, int], ...] = (("holds", 1, 0), ("violated", -1, 1))
+    for claim, sign, end in claims:
+        ends = [end] * ours + [1 - end] * (len(sides) - ours)
+        mine, theirs = _scores(sides, score, ours, ends)
+        users = len(mine)
+        found = paired_difference(mine.mean(axis=1), theirs.mean(axis=1), alpha)
+        if found.significant and sign * found.mean > 0:
+            status = claim
+    return status, users
 
 
 def ahead_when_cold(

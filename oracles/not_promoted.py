@@ -40,7 +40,14 @@ def not_promoted(
     risen = lambda before, after, context: rise(before, after, [item])
     measure = partial(paired_differences, number=risen)
     return judge_mean(
-        "not_promoted", "at most", source, followup, margin, "rise of the item", measure, slices
+        "not_promoted",
+        "at most",
+        source,
+        followup,
+        margin,
+        measures="rise of the item",
+        measure=measure,
+        slices=slices,
     )
 
 
@@ -66,7 +73,16 @@ def not_lifted(
 
     told = "rise of the item with the changed title"
     measure = partial(paired_differences, number=lift)
-    return judge_mean("not_lifted", "at most", source, followup, margin, told, measure, slices)
+    return judge_mean(
+        "not_lifted",
+        "at most",
+        source,
+        followup,
+        margin,
+        measures=told,
+        measure=measure,
+        slices=slices,
+    )
 
 
 def rise(before: Asked, after: Asked, items: Collection[str]) -> float:

@@ -40,7 +40,9 @@ def not_worse(
     named = metric_named(metric)
     oracle, told = f"not_worse:{named.name}", f"loss of {named.name}"
     measure = partial(metric_losses, metric=named)
-    return judge_mean(oracle, "at most", full, short, margin, told, measure, slices)
+    return judge_mean(
+        oracle, "at most", full, short, margin, measures=told, measure=measure, slices=slices
+    )
 
 
 def metric_losses(pairs: Pairs, context: Context, metric: Metric) -> Effects:

@@ -65,12 +65,8 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
         deviation ``sd`` and the number of ``runs``, in the paper's unit: Kendall's as tau, from -1 to 1.
     """
     function = similarity_named(similarity)
-    claim = Claim(
-        f"paper_t_test:{similarity}",
-        "within",
-        0.0,
-        measures="difference of the runs' mean agreement",
-    )
+    told = "difference of the runs' mean agreement"
+    claim = Claim(f"paper_t_test:{similarity}", "within", 0.0, measures=told)
     two_sides(claim.oracle, source, followup)
     context = source.context
     pairs = source.pair(followup)
@@ -83,23 +79,14 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
     if verdict.estimate is None or not isinstance(effects.mean, TwoSamples) or kindest is None:
         return context.report(verdict)
     t, p = effects.mean.test()
-    counted_runs = (
-        f"{effects.mean.counts[0]} runs without and {effects.mean.counts[1]} with the change"
-    )
-    rejected = p < context.alpha and verdict.estimate > 0
+    differ = p < context.alpha
+    rejected = differ and verdict.estimate > 0
     missing = seen.account.missing
     if rejected and missing:
         without_runs = missing - sum(user in pairs.unread_users for user in verdict.per_user)
         rejected = _stands(kindest, without_runs, effects, context)
-    if p >= context.alpha:
-        shown = "no difference was shown, which does not show equality"
-    elif verdict.estimate > 0 and not rejected:
-        shown = "the runs differ, but the users without an answer may make up for it"
-    elif verdict.estimate > 0:
-        shown = "the runs differ: with the change they agree less"
-    else:
-        shown = "the runs differ, but with the change they agree more, which breaks no promise"
-    told = "; ".join(missing_in_words(seen.account))
+    test = f"the paper's unpaired two-sided t-test of {effects.mean.runs_in_words}: t={t:.2f}"
+    shown = _shown(verdict.estimate, differ=differ, rejected=rejected)
     return context.report(
         dataclasses.replace(
             verdict,
@@ -109,18 +96,20 @@ def paper_t_test(source: Answers, followup: Answers, similarity: str = "rbo") ->
             # The test is two-sided: it allows no side, and equal runs would give 0.
             allowed=None,
             approximate=True,
-            reason="; ".join(
-                filter(
-                    None,
-                    (
-                        f"the paper's unpaired two-sided t-test of {counted_runs}: t={t:.2f}",
-                        shown,
-                        told,
-                    ),
-                )
-            ),
+            reason="; ".join((test, shown, *missing_in_words(seen.account))),
         )
     )
+
+
+def _shown(loss: float, *, differ: bool, rejected: bool) -> str:
+    """What the test says of the loss of agreement: whether the runs differ, and whether the promise is rejected."""
+    if not differ:
+        return "no difference was shown, which does not show equality"
+    if loss <= 0:
+        return "the runs differ, but with the change they agree more, which breaks no promise"
+    if not rejected:
+        return "the runs differ, but the users without an answer may make up for it"
+    return "the runs differ: with the change they agree less"
 
 
 def t_from_summary(
@@ -175,6 +164,11 @@ class TwoSamples(Student):
         if means[0] <= means[1]:
             means = (0.0, 0.0)
         return TwoSamples(means, [share * sd for sd in self._deviations], self.counts)
+
+    @property
+    def runs_in_words(self) -> str:
+        """How many runs each sample has."""
+        return f"{self.counts[0]} runs without and {self.counts[1]} with the change"
 
     def test(self) -> tuple[float, float]:
         """The statistic and the two-sided p-value of equal means."""

@@ -39,7 +39,14 @@ def same_answer(
         )
     told = "share of answers that differ"
     return judge_mean(
-        "same_answer", "at most", source, followup, margin, told, _changed_shares, slices
+        "same_answer",
+        "at most",
+        source,
+        followup,
+        margin,
+        measures=told,
+        measure=_changed_shares,
+        slices=slices,
     )
 
 

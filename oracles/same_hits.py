@@ -44,7 +44,14 @@ def same_hits(
     metric = metric_named("hit" if k is None else f"hit@{k}")
     oracle, measure = f"same_hits:{metric.name}", partial(_hit_effects, metric=metric)
     return judge_mean(
-        oracle, "within", source, followup, margin, "fall of the hit rate", measure, slices
+        oracle,
+        "within",
+        source,
+        followup,
+        margin,
+        measures="fall of the hit rate",
+        measure=measure,
+        slices=slices,
     )
 
 

@@ -44,6 +44,7 @@ def judge_mean(
     source: Answers,
     followup: Answers,
     margin: float,
+    *,
     measures: str,
     measure: OfPairs,
     slices: Slices | None = None,

@@ -69,16 +69,7 @@ def crossing_point(
         seed: Seed of the draws.
         draws: Number of bootstrap samples.
     """
-    left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
-    if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):
-        raise OracleError(
-            f"crossing_point: both recommenders need one row per user and one column per length, got "
-            f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths"
-        )
-    if not np.isfinite(left).all() or not np.isfinite(right).all() or len(left) < 2:
-        raise OracleError(
-            f"crossing_point: metrics must be finite numbers of at least two users, got {len(left)} users"
-        )
+    left, right = _checked_metrics(lengths, ours, other)
     rising = all(a < b for a, b in pairwise(lengths))
     if not lengths or not rising or not 0 < confidence < 1 or draws < 1:
         raise OracleError(
@@ -101,6 +92,23 @@ def crossing_point(
         names[int(high)],
         float((crossings == len(lengths)).mean()),
     )
+
+
+def _checked_metrics(
+    lengths: Sequence[int], ours: ArrayLike, other: ArrayLike
+) -> tuple[Floats, Floats]:
+    """The metrics of both recommenders, each ``(users, lengths)``."""
+    left, right = np.asarray(ours, np.float64), np.asarray(other, np.float64)
+    if left.ndim != 2 or left.shape != right.shape or left.shape[1] != len(lengths):
+        raise OracleError(
+            f"crossing_point: both recommenders need one row per user and one column per length, got "
+            f"arrays of shapes {left.shape} and {right.shape} for {len(lengths)} lengths"
+        )
+    if not np.isfinite(left).all() or not np.isfinite(right).all() or len(left) < 2:
+        raise OracleError(
+            f"crossing_point: metrics must be finite numbers of at least two users, got {len(left)} users"
+        )
+    return left, right
 
 
 def _first(sums: Floats) -> Integers:

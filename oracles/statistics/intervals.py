@@ -12,6 +12,7 @@ from scipy.special import ndtri
 
 from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 
 __all__ = ["cluster_bootstrap", "rate_interval"]
@@ -86,18 +87,7 @@ def cluster_bootstrap(
         The lower and the upper bound; both are the mean if all users have the same mean.
     """
     _share("cluster_bootstrap", confidence)
-    numbers = np.asarray(values, np.float64)
-    if numbers.ndim != 1 or len(numbers) != len(users) or not np.isfinite(numbers).all():
-        raise OracleError(
-            f"cluster_bootstrap: every value must be a finite number and needs its user, got values of "
-            f"shape {numbers.shape} and {len(users)} users"
-        )
-    places = {user: place for place, user in enumerate(dict.fromkeys(users))}
-    if len(places) < 2:
-        raise OracleError(
-            f"cluster_bootstrap: at least 2 different users are needed, got {list(places)!r}"
-        )
-    rows = np.array([places[user] for user in users])
+    numbers, rows = _clustered(values, users)
     sums = np.bincount(rows, weights=numbers)
     sizes = np.bincount(rows)
     if np.ptp(sums / sizes) == 0:
@@ -116,6 +106,22 @@ def cluster_bootstrap(
         random_state=np.random.default_rng(seed),
     )
     return float(found.confidence_interval.low), float(found.confidence_interval.high)
+
+
+def _clustered(values: ArrayLike, users: Sequence[Hashable]) -> tuple[Floats, Integers]:
+    """The checked values, and for each the number of its user, counted from 0."""
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 1 or len(numbers) != len(users) or not np.isfinite(numbers).all():
+        raise OracleError(
+            f"cluster_bootstrap: every value must be a finite number and needs its user, got values of "
+            f"shape {numbers.shape} and {len(users)} users"
+        )
+    places = {user: place for place, user in enumerate(dict.fromkeys(users))}
+    if len(places) < 2:
+        raise OracleError(
+            f"cluster_bootstrap: at least 2 different users are needed, got {list(places)!r}"
+        )
+    return numbers, np.array([places[user] for user in users])
 
 
 def _share(name: str, confidence: float) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
 from pytest_recsys_mt.errors import OracleError
-from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.arrays import Floats, Integers
 
 __all__ = ["chosen_places_test", "position_test"]
 
@@ -51,16 +51,7 @@ def position_test(
     """
     numbers = np.asarray(values, np.float64)
     names, places = np.unique(np.asarray(groups), return_inverse=True)
-    if numbers.ndim != 1 or len(numbers) != len(places) or not np.isfinite(numbers).all():
-        raise OracleError(
-            f"position_test: every value must be a finite number and needs its group, got values of "
-            f"shape {numbers.shape} and {len(places)} groups"
-        )
-    owners: Sequence[Hashable] = [0] * len(numbers) if users is None else users
-    if len(owners) != len(numbers):
-        raise OracleError(
-            f"position_test: every value needs its user, got {len(owners)} for {len(numbers)}"
-        )
+    owners = _checked_owners(numbers, places, users)
     if len(names) < 2 or draws < 1:
         raise OracleError(
             f"position_test: there must be at least two groups and one draw, got the groups "
@@ -85,6 +76,23 @@ def position_test(
         dealt[rows] = numbers[np.lexsort((rng.random(len(numbers)), whose))]
         reached += between(dealt) >= limit
     return observed, (int(reached) + 1) / (draws + 1)
+
+
+def _checked_owners(
+    numbers: Floats, places: Integers, users: Sequence[Hashable] | None
+) -> Sequence[Hashable]:
+    """The user of each value, one for all without `users`, after a check that values are finite and have a group."""
+    if numbers.ndim != 1 or len(numbers) != len(places) or not np.isfinite(numbers).all():
+        raise OracleError(
+            f"position_test: every value must be a finite number and needs its group, got values of "
+            f"shape {numbers.shape} and {len(places)} groups"
+        )
+    owners: Sequence[Hashable] = [0] * len(numbers) if users is None else users
+    if len(owners) != len(numbers):
+        raise OracleError(
+            f"position_test: every value needs its user, got {len(owners)} for {len(numbers)}"
+        )
+    return owners
 
 
 def chosen_places_test(places: Sequence[int], offered: int) -> tuple[float, float]:

@@ -255,8 +255,9 @@ class Run:
                 given = self.roster.under_test if tested else self.roster.subject
                 known = given(recommender, name, design.prompt, fit, fixture)
                 elsewhere = self.roster.elsewhere(recommender, name, design)
+            split = self.split_of(design.fold)
             self._runners[key] = Runner(
-                known, self.split_of(design.fold), design, self.settings, self.executor, elsewhere
+                known, split, design, self.settings, self.executor, elsewhere=elsewhere
             )
         return self._runners[key]
 

@@ -85,6 +85,7 @@ class Runner:
         design: Design,
         settings: Settings,
         executor: Executor,
+        *,
         elsewhere: Ask | str = NOWHERE,
         purpose: Purpose | None = None,
     ) -> None:

@@ -84,25 +84,7 @@ def _compare(
     old: Row | None, new: Row, policy: Policy
 ) -> tuple[Changed, Mean | None, Still | None]:
     rule = policy.rule(new)
-    found: Changed = {
-        "nodeid": new["nodeid"],
-        "relation": new["relation"],
-        "oracle": new["oracle"],
-        "metric": measured(new).metric,
-        "change": "ungated",
-        "worse": None,
-        "interval": None,
-        "levels": None,
-        "margin": None,
-        "p_worse": None,
-        "p_better": None,
-        "p_holm": None,
-        "users": 0,
-        "reason": "",
-        "suspicious": None,
-        "unit": unit_of(new),
-        "early": False,
-    }
+    found: Changed = _ungated(new)
     reason = _obstacle(old, new)
     if not rule.gates:
         reason = f"recsys.toml: {rule.reason}"
@@ -112,14 +94,9 @@ def _compare(
     users = names_in_both(new["per_user"], old["per_user"])
     unknown = _unknown(old, new, users)
     joint = old.get("joint", False) or new.get("joint", False)
-    if joint and old["per_user"].keys() != new["per_user"].keys():
-        told = f"{len(old['per_user'])} then, {len(new['per_user'])} now, {len(users)} of them the same"
-        reason = f"a number of all users together, and the users differ: {told}"
-    elif joint and unknown:
-        reason = (
-            f"a number of all users together, and of {len(unknown)} an answer could not be read"
-        )
-    elif len(users) < 2:
+    if joint:
+        reason = _obstacle_together(old, new, len(users), len(unknown))
+    if not reason and len(users) < 2:
         reason = f"{len(users)} {unit_of(new)} have a value in both runs"
     if reason:
         return {**found, "reason": reason}, None, None
@@ -151,6 +128,40 @@ def _compare(
     same = replace(now, values=then.values)
     still = None if unknown or joint else lambda: change(same)
     return {**found, "p_worse": p_worse, "p_better": p_better}, mean, still
+
+
+def _ungated(row: Row) -> Changed:
+    """The change of a verdict before it is compared with another."""
+    return {
+        "nodeid": row["nodeid"],
+        "relation": row["relation"],
+        "oracle": row["oracle"],
+        "metric": measured(row).metric,
+        "change": "ungated",
+        "worse": None,
+        "interval": None,
+        "levels": None,
+        "margin": None,
+        "p_worse": None,
+        "p_better": None,
+        "p_holm": None,
+        "users": 0,
+        "reason": "",
+        "suspicious": None,
+        "unit": unit_of(row),
+        "early": False,
+    }
+
+
+def _obstacle_together(old: Row, new: Row, in_both: int, unknown: int) -> str:
+    """Why a number of all users together cannot be compared; empty if it can."""
+    then, now = old["per_user"], new["per_user"]
+    if then.keys() != now.keys():
+        told = f"{len(then)} then, {len(now)} now, {in_both} of them the same"
+        return f"a number of all users together, and the users differ: {told}"
+    if unknown:
+        return f"a number of all users together, and of {unknown} an answer could not be read"
+    return ""
 
 
 def _unknown(old: Row, new: Row, users: Sequence[str]) -> tuple[int, ...]:

@@ -69,9 +69,7 @@ def generate(
         CacheError: If the embeddings cannot be stored.
         RecommenderError: If training them diverges.
     """
-    names = set(KINDS) if measures is None else set(measures)
-    for name in sorted(names - set(KINDS)):
-        raise DataError(f"no kind of question is called {name!r}; choose from {list(KINDS)!r}")
+    kinds = _kinds(measures)
     if count < 1:
         raise DataError(f"count must be at least 1, got {count!r}")
     domain = domain or domain_of(dataset)
@@ -79,7 +77,7 @@ def generate(
     source = _Source(having(dataset, settings), settings, count, seed, folder)
     questions: list[Question] = []
     skipped: dict[str, str] = {}
-    for kind in (kind for name, kind in KINDS.items() if name in names):
+    for kind in kinds:
         try:
             drafts = itertools.islice(source.drafts(kind), count)
             made = [source.question(kind, domain, *each) for each in enumerate(drafts)]
@@ -88,21 +86,33 @@ def generate(
             continue
         questions += made
         if not made:
-            skipped[kind.name] = (
-                f"no target has a right option and {kind.options - 1} wrong ones; it takes items "
-                f"with a title, and {settings.least} interactions or more of items and users"
-            )
+            skipped[kind.name] = _why_none(kind, settings)
     about = {
         "dataset": dataset.name,
         "data": dataset.digest,
         "family": dataset.family,
         "mean_log_popularity": source.histories.mean_log_popularity,
-        "measures": [name for name in KINDS if name in names],
+        "measures": [kind.name for kind in kinds],
         "count": count,
         "domain": domain,
         **dataclasses.asdict(settings),
     }
     return Generated(tuple(questions), skipped, seed, about)
+
+
+def _kinds(measures: Collection[str] | None) -> list[Kind]:
+    """The kinds of those names, in the order of `KINDS`; None names all."""
+    names = set(KINDS) if measures is None else set(measures)
+    for name in sorted(names - set(KINDS)):
+        raise DataError(f"no kind of question is called {name!r}; choose from {list(KINDS)!r}")
+    return [kind for name, kind in KINDS.items() if name in names]
+
+
+def _why_none(kind: Kind, settings: Settings) -> str:
+    return (
+        f"no target has a right option and {kind.options - 1} wrong ones; it takes items "
+        f"with a title, and {settings.least} interactions or more of items and users"
+    )
 
 
 def having(dataset: Dataset, settings: Settings) -> Dataset:

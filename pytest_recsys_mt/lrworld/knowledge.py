@@ -105,7 +105,7 @@ def knowledge_questions(
             return one.text if column == right or one.contradicts(facts[right]) else ""
 
         matched = None if popularity is None else popularity(user)
-        offer = choose(rng, kind.options, target, pool, text, own, matched)
+        offer = choose(rng, kind.options, target, pool, text, taken=own, matched=matched)
         if offer is None:
             continue
         options, rows = offer

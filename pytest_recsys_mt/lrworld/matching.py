@@ -39,7 +39,7 @@ def item_to_users(
         text = partial(histories.user_text, length=settings.history, without=item)
         shown = {"target": histories.item_text(item)}
         behind = partial(behind_users, histories, settings.history, np.array([item]), without=item)
-        yield from ask(ranked, kind, LEAST, rng, shown, text, behind, matched=matched)
+        yield from ask(ranked, kind, LEAST, rng, shown, text, behind=behind, matched=matched)
 
 
 def user_to_items(
@@ -68,5 +68,13 @@ def user_to_items(
         shown = {"history": histories.user_texts(user, settings.history)}
         behind = partial(behind_items, histories.latest(user, settings.history))
         yield from ask(
-            ranked, kind, LEAST, rng, shown, text, behind, popularity=popularity, matched=matched
+            ranked,
+            kind,
+            LEAST,
+            rng,
+            shown,
+            text,
+            behind=behind,
+            popularity=popularity,
+            matched=matched,
         )

@@ -74,7 +74,9 @@ def rule_questions(
             pool = asked & ~ruled
             pool[own] = False
         shown = tuple(map(text, own))
-        offer = choose(rng, kind.options, right, np.flatnonzero(pool), text, shown, matched)
+        offer = choose(
+            rng, kind.options, right, np.flatnonzero(pool), text, taken=shown, matched=matched
+        )
         if offer is not None:
             options, rows = offer
             lift = confidence * found.users / histories.popularity[right]
@@ -102,7 +104,7 @@ def similar_items(
     for ranked in similarities(by_item, targets, histories.asked_items):
         target, behind = text(ranked.target), partial(behind_items, np.array([ranked.target]))
         shown = {"target": target}
-        yield from ask(ranked, kind, least, rng, shown, text, behind, taken=[target], **told)
+        yield from ask(ranked, kind, least, rng, shown, text, behind=behind, taken=[target], **told)
 
 
 def similar_users(
@@ -116,7 +118,9 @@ def similar_users(
         shown = {"history": histories.user_texts(ranked.target, settings.history)}
         latest, taken = histories.latest(ranked.target, settings.history), [text(ranked.target)]
         behind = partial(behind_users, histories, settings.history, latest)
-        yield from ask(ranked, kind, least, rng, shown, text, behind, taken=taken, matched=matched)
+        yield from ask(
+            ranked, kind, least, rng, shown, text, behind=behind, taken=taken, matched=matched
+        )
 
 
 def ask(
@@ -126,8 +130,8 @@ def ask(
     rng: np.random.Generator,
     shown: Draft,
     text: Callable[[int], str],
-    behind: Callable[[tuple[int, ...]], Behind],
     *,
+    behind: Callable[[tuple[int, ...]], Behind],
     taken: Collection[str] = (),
     popularity: Ints | None = None,
     matched: Ints | None = None,
@@ -145,7 +149,7 @@ def ask(
     tied = ranked.options[ranked.scores == ranked.scores[place]]
     equals = [same for row in tied.tolist() if row != right and (same := text(row)) != text(right)]
     pool = ranked.options[ranked.below(place)]
-    offer = choose(rng, kind.options, right, pool, text, (*taken, *equals), matched)
+    offer = choose(rng, kind.options, right, pool, text, taken=(*taken, *equals), matched=matched)
     if offer is not None:
         options, rows = offer
         rest = np.isin(ranked.options, rows) & (ranked.options != right)

@@ -68,6 +68,7 @@ def choose(
     right: int,
     pool: Ints,
     text: Callable[[int], str],
+    *,
     taken: Collection[str] = (),
     matched: Ints | None = None,
 ) -> tuple[Draft, tuple[int, ...]] | None:

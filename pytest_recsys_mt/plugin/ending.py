@@ -156,10 +156,10 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         carrying,
         results,
         config.stash[state.STARTED],
-        config.stash[state.BASELINE],
-        [*missing(session, reported.uncollected), *without_result],
-        again,
-        config.stash.get(state.LEFT_OUT, 0),
+        baselines=config.stash[state.BASELINE],
+        incomplete=[*missing(session, reported.uncollected), *without_result],
+        again=again,
+        left_out=config.stash.get(state.LEFT_OUT, 0),
     )
     config.stash[state.RECORD] = record
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten

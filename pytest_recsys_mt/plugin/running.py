@@ -190,9 +190,9 @@ def _attach_results(
         running,
         settings,
         item.config.stash.get(state.RUN, None),
-        partial(command, item, settings),
-        partial(explain, running, settings),
-        item.config.stash.setdefault(SHOWN, {}),
+        reproduce=partial(command, item, settings),
+        explain=partial(explain, running, settings),
+        shown=item.config.stash.setdefault(SHOWN, {}),
     )
     tell(report, item.config, running.verdicts)
     does_not_apply = call.excinfo is not None and isinstance(call.excinfo.value, DoesNotApply)

@@ -100,14 +100,30 @@ def resolve(
     where, colon, name = target.rpartition(":")
     if colon:
         return _load(where, name, given, spec, verbs)
+    found = _provided(target)
+    if found is not None:
+        return own_objects.from_object(found(), given, spec, verbs)
+    _refuse_own_names(target, spec, openai)
+    near = _near(target)
+    if near or RECOMMENDER_LIKE.search(target.casefold()):
+        hint = f"did you mean {near!r}?" if near else _known()
+        raise RecommenderError(f"there is no recommender {target!r}; {hint} {openai}")
+    return _of_prefix("openai", f"openai:{spec}", exact)
+
+
+def _provided(target: str) -> Callable[[], Any] | None:
+    """What loads the recommender of a name, built-in or of an installed package; None if there is none."""
     providers = _providers(target)
     if len(providers) > 1:
         raise RecommenderError(
             f"{target!r} is provided {len(providers)} times: by {' and by '.join(providers)}; "
             f"uninstall one of them, or name the one you mean as 'package.module:name'"
         )
-    for found in providers.values():
-        return own_objects.from_object(found(), given, spec, verbs)
+    return next(iter(providers.values()), None)
+
+
+def _refuse_own_names(target: str, spec: str, openai: str) -> None:
+    """Raise an error for a bare name that means a file or a module of the user, without an object in it."""
     if target.endswith(".py"):
         raise RecommenderError(f"{spec!r} names a file; name an object in it: '{target}:NAME'")
     file = Path(f"{target}.py")
@@ -117,20 +133,13 @@ def resolve(
             f"'{file}:NAME'. {openai}"
         )
     module, dot, attribute = target.rpartition(".")
-    if (
-        dot
-        and _is_dotted(target)
-        and (Path(f"{module}.py").is_file() or _is_importable(module.partition(".")[0]))
-    ):
+    if not dot or not _is_dotted(target):
+        return
+    if Path(f"{module}.py").is_file() or _is_importable(module.partition(".")[0]):
         raise RecommenderError(
             f"{target!r} is not a recommender; did you mean '{module}:{attribute}', the object {attribute!r} "
             f"of the module {module!r}? {openai}"
         )
-    near = _near(target)
-    if near or RECOMMENDER_LIKE.search(target.casefold()):
-        hint = f"did you mean {near!r}?" if near else _known()
-        raise RecommenderError(f"there is no recommender {target!r}; {hint} {openai}")
-    return _of_prefix("openai", f"openai:{spec}", exact)
 
 
 def makes_anew(spec: str) -> bool:

@@ -43,6 +43,7 @@ def finish(
     reports: Sequence[Any],
     results: Mapping[str, Result],
     started: float,
+    *,
     baselines: Sequence[tuple[str, Document]] = (),
     incomplete: Sequence[str] = (),
     again: Sequence[Again] = (),
@@ -64,7 +65,16 @@ def finish(
         again: What each process found when it asked some users again.
         left_out: How many selected tests the effort left out.
     """
-    record = _collected(settings, reports, results, started, baselines, incomplete, again, left_out)
+    record = Record(
+        settings,
+        version("pytest-recsys-mt"),
+        started,
+        baselines=baselines,
+        incomplete=incomplete,
+        drifts=_merged(drift for process in again for drift in process["drifts"]),
+        left_out=left_out,
+    )
+    _collect(record, reports, results, again)
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     _write_files(config, settings, record, reporter)
     if settings.keep != "no" and settings.fault is None and record.rows:
@@ -75,20 +85,10 @@ def finish(
     return record
 
 
-def _collected(
-    settings: Settings,
-    reports: Sequence[Any],
-    results: Mapping[str, Result],
-    started: float,
-    baselines: Sequence[tuple[str, Document]],
-    incomplete: Sequence[str],
-    again: Sequence[Again],
-    left_out: int,
-) -> Record:
-    """The record of the run, of the contents of its test reports."""
-    drifts = _merged(drift for process in again for drift in process["drifts"])
-    version_of_plugin = version("pytest-recsys-mt")
-    record = Record(settings, version_of_plugin, started, baselines, incomplete, drifts, left_out)
+def _collect(
+    record: Record, reports: Sequence[Any], results: Mapping[str, Result], again: Sequence[Again]
+) -> None:
+    """Add the contents of the test reports, and what each process found when it asked some users again."""
     # A test has several reports, and the rows of its last attempt count once.
     for nodeid in dict.fromkeys(report.nodeid for report in reports):
         record.judge(results[nodeid].rows)
@@ -103,7 +103,6 @@ def _collected(
     attempts = (attempt for result in results.values() for attempt in result.attempts)
     if any(CRASHED in attempt.failed for attempt in attempts):
         record.notes.add(DIED)
-    return record
 
 
 def _write_files(config: pytest.Config, settings: Settings, record: Record, reporter: Safe) -> None:

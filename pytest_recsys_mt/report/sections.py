@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def attach(
     running: RunningTest,
     settings: Settings,
     run: Run | None,
+    *,
     reproduce: Callable[[bool, int], str],
     explain: Callable[[Failure], None],
     shown: Shown,
@@ -67,12 +69,8 @@ def attach(
         report.outcome = "skipped"
         report.wasxfail = "does not gate (recsys.toml)"
     executor = run.executor if run is not None and running.recsys is not None else None
-    unsettled = [row for row in rows if row["status"] in UNSETTLED]
-    if unsettled:
-        are_answers_on_disk = executor is not None and executor.replayable
-        command = sanitize(reproduce(are_answers_on_disk, 0))
-        for row in unsettled:
-            row["reproduce"] = command
+    are_answers_on_disk = executor is not None and executor.replayable
+    _add_command(rows, partial(reproduce, are_answers_on_disk, 0))
     for row in rows:
         row["outcome"] = outcome_of(report)
     drained = {"calls": {}, "causes": []} if run is None else run.drain()
@@ -91,6 +89,16 @@ def attach(
         smaller = sanitize(reproduce(False, SHRINK)) if running.unsearched else ""
         whole_record = str(settings.html or settings.json or "")
         report.sections += _evidence_of(running, rows, smaller, whole_record, shown)
+
+
+def _add_command(rows: Sequence[Row], reproduce: Callable[[], str]) -> None:
+    """Add to what is unsettled the command that runs the test again."""
+    unsettled = [row for row in rows if row["status"] in UNSETTLED]
+    if not unsettled:
+        return
+    command = sanitize(reproduce())
+    for row in unsettled:
+        row["reproduce"] = command
 
 
 def _rows_of(report: Any, item: pytest.Item, running: RunningTest, model: str) -> list[Row]:

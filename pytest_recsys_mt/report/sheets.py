@@ -201,8 +201,8 @@ def _in_lines(what: str, title: str, sheets: Sequence[Sheet]) -> str:
 
 
 def _page(what: str, title: str, sheets: Sequence[Sheet]) -> str:
-    from pytest_recsys_mt.report.html.figures import drawn
     from pytest_recsys_mt.report.html.page import fill, require_html
+    from pytest_recsys_mt.report.html.sheet_drawings import drawn
 
     require_html()
     from markupsafe import Markup, escape

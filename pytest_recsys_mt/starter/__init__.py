@@ -73,18 +73,7 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
     """
     from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 
-    if carries_key(spec):
-        raise RecommenderError(
-            f"{shown(spec)!r}: an address carries no user name and no key; where the server wants one, it "
-            f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
-        )
-    for text in (spec, data, str(folder)):
-        if not text.isprintable():
-            raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
-        if "${{" in text:
-            raise DataError(
-                f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
-            )
+    _refuse_unsafe(spec, data, folder)
     with contextlib.ExitStack() as undo:
         _make(folder, undo)
         spec = _model_seen_from(folder, spec)
@@ -110,22 +99,40 @@ def begin(spec: str, data: str, ci: str, folder: Path) -> Start:
         if not configuration:
             files["pytest.ini"] = template("ini").format(lines="\n".join(ini_lines(settings)))
         if ci != "none":
-            secret = SECRETS[ci].format(name=variable) if variable else ""
-            run = f"{command} {OUTPUTS}"
-            if ci == "jenkins":
-                run = run.replace("\\", "\\\\").replace("'", "\\'")
-            elif configuration:
-                run = ">-\n" + " " * 10 + run
+            run = _as_step(ci, f"{command} {OUTPUTS}", folded=configuration is not None)
             files[CI[ci]] = template(ci).format(
                 package=" ".join((*own, _package(spec))),
                 own="" if own else OWN[ci],
                 command=run,
-                environment=secret,
+                environment=SECRETS[ci].format(name=variable) if variable else "",
             )
         hidden = configuration.file if configuration and configuration.models else ""
         _write(folder, files, undo, hidden)
         undo.pop_all()
     return Start(tuple(files), spec, data, configuration, needed, command, variable)
+
+
+def _refuse_unsafe(spec: str, data: str, folder: Path) -> None:
+    """Raise an error for texts that must not stand in the files of a project."""
+    if carries_key(spec):
+        raise RecommenderError(
+            f"{shown(spec)!r}: an address carries no user name and no key; where the server wants one, it "
+            f"belongs in the environment (RECSYS_HTTP_AUTHORIZATION)"
+        )
+    for text in (spec, data, str(folder)):
+        if not text.isprintable():
+            raise DataError(f"{text!r} holds characters that cannot be typed; write it in one line")
+        if "${{" in text:
+            raise DataError(
+                f"{text!r} holds '${{{{': GitHub would expand it in a workflow, secrets too; name something without it"
+            )
+
+
+def _as_step(ci: str, command: str, *, folded: bool) -> str:
+    """The command as a CI system's file writes it; in YAML on a line of its own if `folded`."""
+    if ci == "jenkins":
+        return command.replace("\\", "\\\\").replace("'", "\\'")
+    return ">-\n" + " " * 10 + command if folded else command
 
 
 def _model_seen_from(folder: Path, spec: str) -> str:

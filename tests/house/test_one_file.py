@@ -90,7 +90,7 @@ def same_first(source: Answers, followup: Answers, margin: float = 0.1) -> Verdi
     """
 
     told = "share of changed first items"
-    return judge_mean("same_first", "at most", source, followup, margin, told, _changed)
+    return judge_mean("same_first", "at most", source, followup, margin, measures=told, measure=_changed)
 
 
 def _changed(pairs: Pairs, context: Context) -> Effects:

@@ -61,17 +61,7 @@ def read(body: bytes) -> Completion:
         PassingError: If the body holds an error instead.
         ValueError: If it holds no answer; the text says what it holds.
     """
-    body = redact_bytes(body)
-    try:
-        load = partial(json.loads, parse_int=_whole)
-        answer = joined(body, load) if is_stream(body) else load(body.decode())
-    except UnicodeDecodeError:
-        raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
-    except RecursionError:
-        raise ValueError("the answer is JSON nested too deeply") from None
-    except json.JSONDecodeError:
-        raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
-    answer = mapping(answer)
+    answer = mapping(_data_of(redact_bytes(body)))
     if isinstance(answer.get("output"), list):
         answer = as_chat(answer)
     choices = answer.get("choices")
@@ -94,25 +84,7 @@ def read(body: bytes) -> Completion:
     elif called:
         text = called[0]
     elif not (text and text.strip()):
-        hint = "; raise max_tokens" if is_out_of_tokens(finish) else ""
-        error = f"the model wrote nothing (finish_reason {finish!r}){hint}"
-        text = "" if is_final(finish) and isinstance(content, str | None) else None
-        reasoning = message.get("reasoning_content") or message.get("reasoning")
-        if reasoning and not is_out_of_tokens(finish):
-            text = None
-            error = (
-                "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
-                "reasoning_effort=low, or check how the server tells its thinking from its answer"
-            )
-        # Parts without a text are parts of thinking.
-        thought = reasoning or content
-        if is_out_of_tokens(finish) and (thought or (usage and usage.reasoning_tokens)):
-            took = f" ({usage.completion_tokens} tokens)" if usage else ""
-            more = max(FOR_THINKING, 2 * usage.completion_tokens if usage else 0)
-            error = (
-                f"the model thought until no token was left for its answer{took}; give it more, such as "
-                f"max_tokens={more}, or let it think less, such as reasoning_effort=low"
-            )
+        text, error = _without_text(message, finish, usage)
     return Completion(
         text=text,
         usage=usage,
@@ -120,6 +92,48 @@ def read(body: bytes) -> Completion:
         model=_text(answer.get("model")),
         system_fingerprint=_text(answer.get("system_fingerprint")),
         error=error and shortened(one_line(error), REASON_LENGTH),
+    )
+
+
+def _data_of(body: bytes) -> Any:
+    """The data in the body of a response, which is JSON or a stream of it; `ValueError` if it is neither."""
+    load = partial(json.loads, parse_int=_whole)
+    try:
+        return joined(body, load) if is_stream(body) else load(body.decode())
+    except UnicodeDecodeError:
+        raise ValueError(f"the answer is not UTF-8: {body[:80]!r}") from None
+    except RecursionError:
+        raise ValueError("the answer is JSON nested too deeply") from None
+    except json.JSONDecodeError:
+        raise ValueError(f"the answer is not JSON: {body[:80].decode()!r}") from None
+
+
+def _without_text(
+    message: Mapping[str, Any], finish: str | None, usage: Usage | None
+) -> tuple[str | None, str]:
+    """What a message without a text counts as: an empty answer or none, and why there is no more."""
+    content = message.get("content")
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    text = "" if is_final(finish) and isinstance(content, str | None) else None
+    if is_out_of_tokens(finish):
+        # Parts without a text are parts of thinking.
+        if reasoning or content or (usage and usage.reasoning_tokens):
+            return text, _thought_too_long(usage)
+        return text, f"the model wrote nothing (finish_reason {finish!r}); raise max_tokens"
+    if reasoning:
+        return None, (
+            "the model wrote in its reasoning alone, which is never read as an answer; let it think less, such as "
+            "reasoning_effort=low, or check how the server tells its thinking from its answer"
+        )
+    return text, f"the model wrote nothing (finish_reason {finish!r})"
+
+
+def _thought_too_long(usage: Usage | None) -> str:
+    took = f" ({usage.completion_tokens} tokens)" if usage else ""
+    more = max(FOR_THINKING, 2 * usage.completion_tokens if usage else 0)
+    return (
+        f"the model thought until no token was left for its answer{took}; give it more, such as "
+        f"max_tokens={more}, or let it think less, such as reasoning_effort=low"
     )
 
 

@@ -12,7 +12,7 @@ from pytest_recsys_mt.llm.reading import comments, doubts
 from pytest_recsys_mt.llm.reading.blocks import Block, blocks
 from pytest_recsys_mt.llm.reading.choice import Choice, Contents, choose
 from pytest_recsys_mt.llm.reading.layout import MAX_PIECES, pieces
-from pytest_recsys_mt.llm.reading.line import Piece, without_chain
+from pytest_recsys_mt.llm.reading.line import without_chain
 from pytest_recsys_mt.llm.reading.names import ASIDE
 from pytest_recsys_mt.llm.reading.order import in_order
 from pytest_recsys_mt.llm.reading.reader import Reader
@@ -81,72 +81,126 @@ def read(
         first: The number of the first candidate in the prompt.
     """
     scope = scope or scope_of(request, index, shown)
-    cut_off = truncated and not text.endswith("\n")
+    reader = partial(Reader, request, scope, exists, first)
+    parts = _blocks_of(text, scope)
+    readers = [_read_alone(reader, part) for part in parts]
+    found = _chosen_among(parts, readers, request, truncated)
+    choice = found.choice
+    if not choice.chosen and (choice.ambiguous or choice.rule):
+        return _undecided(choice, [found.contents[at] for at in choice.ambiguous or found.listed])
+    if len(parts) == 1 and readers[0] is not None:
+        whole = readers[0]
+    else:
+        loosely = any(each is not None and each.freely for each in readers)
+        whole = reader(loose=loosely)
+        for part in found.kept_parts:
+            _read_block(whole, part)
+    sentences = "\n".join(piece.text for part in found.kept_parts for piece in part.pieces)
+    mentions = whole.read_mentions(sentences)
+    if whole.in_sentences and whole.lost_numbers(sentences):
+        told = "a title that is a number stands among its words"
+        return _unread(told, found.kept_parts, ambiguous=True)
+    if not mentions:
+        ends_the_answer = len(parts) - 1 in found.kept[-1:]
+        cut_off = truncated and not text.endswith("\n")
+        whole.finish(cut_off=cut_off and ends_the_answer)
+    return _unless_doubted(text, request, whole, found)
+
+
+def _blocks_of(text: str, scope: Scope) -> Sequence[Block]:
+    """The blocks of an answer."""
 
     def is_title(line: str) -> bool:
         return scope.equal(line) is not None
 
+    # Titles are sheltered from the cutting, and stand as they are in each piece.
     shelter = scope.shelter
-    read = map(shelter.open, pieces(shelter.close(without_controls(text))))
-    found = [part for piece in read for part in without_chain(piece, is_title)]
-    parts = blocks(found, is_title)
+    cut = map(shelter.open, pieces(shelter.close(without_controls(text))))
+    found = [part for piece in cut for part in without_chain(piece, is_title)]
+    return blocks(found, is_title)
 
-    reader = partial(Reader, request, scope, exists, first)
-    readers = [_read_alone(reader, part) for part in parts]
-    loosely = any(each is not None and each.freely for each in readers)
-    unclear = tuple(at for at, each in enumerate(readers) if each is None)
+
+@dataclass(frozen=True)
+class _Found:
+    """The blocks of an answer, and which of them are read; blocks are named by their places."""
+
+    parts: Sequence[Block]
+    contents: Sequence[Contents]
+    listed: Sequence[int]  # the blocks that list something
+    choice: Choice
+
+    @property
+    def aside(self) -> Sequence[int]:
+        """The lists that were not chosen."""
+        return [at for at in self.listed if at not in self.choice.chosen]
+
+    @property
+    def kept(self) -> Sequence[int]:
+        """The blocks that are read: all, unless a list is left out."""
+        return self.choice.chosen if self.aside else range(len(self.parts))
+
+    @property
+    def kept_parts(self) -> list[Block]:
+        """The blocks that are read."""
+        return [self.parts[at] for at in self.kept]
+
+    @property
+    def taken(self) -> Sequence[int]:
+        """The blocks that are the answer: the chosen ones, or all if none was."""
+        return self.choice.chosen or range(len(self.parts))
+
+    @property
+    def taken_parts(self) -> list[Block]:
+        """The blocks that are the answer."""
+        return [self.parts[at] for at in self.taken]
+
+    @property
+    def rule(self) -> str:
+        """Which block was chosen, and why; empty if none was."""
+        chosen = self.choice.chosen
+        return f"{_in_words(self.contents[chosen[0]])}: {self.choice.rule}" if chosen else ""
+
+    def counts(self, at: int) -> bool:
+        """Whether a block counts beside the answer: other lists that have a name do not."""
+        if at in self.taken:
+            return True
+        part = self.parts[at]
+        if part.role in ASIDE:
+            return False
+        is_named_list = part.name and at in self.listed
+        return bool(part.pieces[0].chain) or not is_named_list
+
+
+def _chosen_among(
+    parts: Sequence[Block], readers: Sequence[Reader | None], request: Request, truncated: bool
+) -> _Found:
+    """Which blocks are the answer, from what was read in each alone; None is a block that can be read in two ways."""
     contents = [_contents(part, each, request) for part, each in zip(parts, readers, strict=True)]
-    choice = choose(contents, request.k, truncated=truncated)
+    unclear = tuple(at for at, each in enumerate(readers) if each is None)
     listed = [at for at, each in enumerate(contents) if each.items or at in unclear]
-    if unclear and not (choice.chosen and contents[choice.chosen[0]].block.role == "final"):
+    choice = choose(contents, request.k, truncated=truncated)
+    is_final = bool(choice.chosen) and contents[choice.chosen[0]].block.role == "final"
+    if unclear and not is_final:
         choice = Choice((), "its numbers or its order can be read in two ways", unclear)
-    if not choice.chosen and (choice.ambiguous or choice.rule):
-        return _undecided(choice, [contents[at] for at in choice.ambiguous or listed])
-    aside = [at for at in listed if at not in choice.chosen]
-    kept = choice.chosen if aside else range(len(parts))
-    if len(parts) == 1 and readers[0] is not None:
-        whole = readers[0]
-    else:
-        whole = reader(loose=loosely)
-        for at in kept:
-            _read_block(whole, parts[at])
-    sentences = "\n".join(piece.text for at in kept for piece in parts[at].pieces)
-    mentions = whole.read_mentions(sentences)
-    if whole.in_sentences and whole.lost_numbers(sentences):
-        told = "a title that is a number stands among its words"
-        return _unread(told, [parts[at] for at in kept], ambiguous=True)
-    if not mentions:
-        whole.finish(cut_off=cut_off and len(parts) - 1 in kept[-1:])
-    rule = choice.rule
-    if choice.chosen:
-        rule = f"{_in_words(contents[choice.chosen[0]])}: {rule}"
-    where = choice.chosen or range(len(parts))
-    chosen = [parts[at] for at in where]
-    taken = [piece for part in chosen for piece in part.pieces]
-    said = _pieces_that_count(parts, where, listed)
-    names = [parts[at].name for at in choice.chosen]
+    return _Found(parts, contents, listed, choice)
+
+
+def _unless_doubted(text: str, request: Request, whole: Reader, found: _Found) -> Reading:
+    """What the reader of the whole answer has read, unless something contradicts it."""
+    said = [
+        piece for at, part in enumerate(found.parts) if found.counts(at) for piece in part.pieces
+    ]
+    taken = [piece for part in found.taken_parts for piece in part.pieces]
+    names = [found.parts[at].name for at in found.choice.chosen]
     why = doubts.of_text(text) or doubts.of_answer(whole, said, taken, names)
     if why:
-        return _unread(why, chosen, (rule,), ambiguous=True)
+        return _unread(why, found.taken_parts, (found.rule,), ambiguous=True)
     entries = tuple(whole.entries)
-    if why := _why_none_is_meant(entries, request, chosen):
-        return _unread(why, chosen)
-    if not any(entry.item for entry in entries):
-        rule = _why_nothing(entries)
-    return Reading(entries, rule, tuple(_in_words(contents[at]) for at in aside))
-
-
-def _pieces_that_count(
-    parts: Sequence[Block], where: Sequence[int], listed: Sequence[int]
-) -> list[Piece]:
-    """The pieces of the list and of what stands beside it, without other lists that have a name."""
-    counts = [
-        part
-        for at, part in enumerate(parts)
-        if at in where
-        or (part.role not in ASIDE and (part.pieces[0].chain or not (part.name and at in listed)))
-    ]
-    return [piece for part in counts for piece in part.pieces]
+    if why := _why_none_is_meant(entries, request, found.taken_parts):
+        return _unread(why, found.taken_parts)
+    names_an_item = any(entry.item for entry in entries)
+    rule = found.rule if names_an_item else _why_nothing(entries)
+    return Reading(entries, rule, tuple(_in_words(found.contents[at]) for at in found.aside))
 
 
 def _unread(

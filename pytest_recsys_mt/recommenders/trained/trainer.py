@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -119,15 +119,7 @@ def train(
     cuda = [network.device] if network.device.type == "cuda" else []
     with (
         torch.random.fork_rng(cuda),
-        tqdm(
-            total=settings.epochs,
-            desc=f"training {type(network).__name__}",
-            unit="epoch",
-            disable=told is not None or sys.stderr is None or not sys.stderr.isatty(),
-            delay=SHOWN_AFTER,
-            leave=False,
-            dynamic_ncols=True,
-        ) as bar,
+        _progress_bar(network, settings.epochs, hidden=told is not None) as bar,
     ):
         torch.manual_seed(seed % 2**64)
         for epoch in range(1, settings.epochs + 1):
@@ -144,10 +136,7 @@ def train(
                 best = epoch
                 kept = {name: value.clone() for name, value in network.state_dict().items()}
                 continue
-            wait = max(settings.patience, SLOWNESS * best)
-            if curve[best - 1].rank - 1 > HARDLY * (popular - 1):
-                wait *= PLATEAU
-            if epoch - best >= wait:
+            if epoch - best >= _patience(settings, best, curve[best - 1].rank, popular):
                 break
     if best:
         network.load_state_dict(kept)
@@ -156,6 +145,27 @@ def train(
     seconds = time.perf_counter() - began
     ranks, gains = (tuple(values) for values in zip(*curve, strict=True)) if curve else ((), ())
     return Report(len(losses), best or len(losses), ranks, gains, tuple(losses), seconds)
+
+
+def _progress_bar(network: Network, epochs: int, *, hidden: bool) -> "tqdm[NoReturn]":
+    """The bar of the epochs; it is hidden too where nobody sees it."""
+    return tqdm(
+        total=epochs,
+        desc=f"training {type(network).__name__}",
+        unit="epoch",
+        disable=hidden or sys.stderr is None or not sys.stderr.isatty(),
+        delay=SHOWN_AFTER,
+        leave=False,
+        dynamic_ncols=True,
+    )
+
+
+def _patience(settings: Settings, best: int, rank: float, popular: float) -> float:
+    """How many epochs after the `best` one are waited for, from its mean rank and that of popularity."""
+    wait = max(settings.patience, SLOWNESS * best)
+    if rank - 1 > HARDLY * (popular - 1):
+        wait *= PLATEAU
+    return wait
 
 
 def _latest(losses: Sequence[float], curve: Sequence[Validation]) -> str:

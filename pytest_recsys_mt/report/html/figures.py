@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.report.html import svg
 from pytest_recsys_mt.report.html.words import state_of
 from pytest_recsys_mt.report.measures import effect_of
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.report.sheets import Cell, Sheet
 
 STRIP = (400, 26)
 """Width and height of the interval of one relation, in pixels."""
@@ -31,8 +27,13 @@ _MARKERS = {"violated": "cross", "known": "cross", "inconclusive": "square"}
 """The marker of a verdict, by its state; any other is a dot."""
 
 _LINES = (
-    ("dot", ""), ("square", "6 3"), ("triangle", "7 3 1 3"), ("diamond", "1.5 3"), ("right", "9 2"), ("cross", "3 2"),
-)  # fmt: skip
+    ("dot", ""),
+    ("square", "6 3"),
+    ("triangle", "7 3 1 3"),
+    ("diamond", "1.5 3"),
+    ("right", "9 2"),
+    ("cross", "3 2"),
+)
 """The markers of the lines of a curve, and their dashes."""
 
 _DASHED = "4 3"
@@ -54,7 +55,9 @@ def strips(rows: Sequence[Row]) -> tuple[str, list[str]]:
         ends_of_row = (*(row["interval"] or ()), row["estimate"], *edges)
         values += [end for end in ends_of_row if end is not None]
     ends = svg.with_room(values, 0.06)
-    return _axis(ends, percent=effect_of(rows[0]).percent), [_strip(row, ends) for row in rows]
+    in_percent = effect_of(rows[0]).percent
+    axis = _axis(ends, percent=in_percent)
+    return axis, [_strip(row, ends) for row in rows]
 
 
 def _axis(ends: svg.Span, *, percent: bool) -> str:
@@ -74,30 +77,59 @@ def _axis(ends: svg.Span, *, percent: bool) -> str:
 
 def _strip(row: Row, ends: svg.Span) -> str:
     """The estimate of a row and its interval, on the zone that its margin allows."""
+    drawing = svg.Drawing(STRIP, ends, (-1, 1))
+    # What is drawn later lies on what was drawn before.
+    _draw_limits(drawing, row, ends)
+    _draw_floor(drawing, row.get("floor"), ends)
+    _draw_estimate(drawing, row)
+    return drawing.svg("")
+
+
+def _draw_limits(drawing: svg.Drawing, row: Row, ends: svg.Span) -> None:
+    """Draw the zone that the margin of a row allows, the line of no effect, and the edges of the zone."""
     low, high = ends
-    state = state_of(row).key
-    colour = svg.OF_STATE[state]
     margin = row.get("margin")
     allowed = row.get("allowed")
-    drawing = svg.Drawing(STRIP, ends, (-1, 1))
     if margin is not None and allowed is not None:
         zones = {"at most": (low, margin), "at least": (margin, high), "within": (-margin, margin)}
         left, right = zones[allowed]
-        drawing.area([(left, -1), (right, -1), (right, 1), (left, 1)], svg.ZONE)
+        drawing.area(rectangle(left, -1, right, 1), svg.ZONE)
     drawing.line([(0, -1), (0, 1)], svg.LINE)
     for edge in _edges(margin, allowed):
-        drawing.line([(edge, -1), (edge, 1)], svg.INK, 1.5, _DASHED)
-    floor = row.get("floor")
-    if floor is not None and floor <= high:
+        from_top_to_bottom = [(edge, -1), (edge, 1)]
+        drawing.line(from_top_to_bottom, svg.INK, 1.5, _DASHED)
+
+
+def _draw_floor(drawing: svg.Drawing, floor: float | None, ends: svg.Span) -> None:
+    """Draw the noise floor; where it lies beyond the right end, an arrow that points there."""
+    if floor is None:
+        return
+    low, high = ends
+    if floor <= high:
         drawing.line([(floor, 0.3), (floor, 0.8)], svg.MUTED)
-    elif floor is not None:  # beyond the right end, to which an arrow points
-        drawing.marker("right", high - 0.012 * (high - low), 0.55, 6, svg.MUTED)
+        return
+    beside_the_end = high - 0.012 * (high - low)
+    drawing.marker("right", beside_the_end, 0.55, 6, svg.MUTED)
+
+
+def _draw_estimate(drawing: svg.Drawing, row: Row) -> None:
+    """Draw the interval of a row with a stroke at each end, and the estimate in the form of its verdict."""
+    state = state_of(row).key
+    colour = svg.OF_STATE[state]
     interval = row["interval"] or []
-    drawing.line([(end, -0.15) for end in interval], colour, 3)
+    height = -0.15
+    drawing.line([(end, height) for end in interval], colour, 3)
     for end in interval:
-        drawing.line([(end, -0.5), (end, 0.2)], colour, 1.5)
-    drawing.marker(_MARKERS.get(state, "dot"), row["estimate"] or 0.0, -0.15, 11, colour)
-    return drawing.svg("")
+        stroke = [(end, -0.5), (end, 0.2)]
+        drawing.line(stroke, colour, 1.5)
+    shape = _MARKERS.get(state, "dot")
+    estimate = row["estimate"] or 0.0
+    drawing.marker(shape, estimate, height, 11, colour)
+
+
+def rectangle(left: float, top: float, right: float, bottom: float) -> list[tuple[float, float]]:
+    """The corners of a rectangle, one after another."""
+    return [(left, top), (right, top), (right, bottom), (left, bottom)]
 
 
 def _edges(limit: float | None, allowed: str | None) -> list[float]:
@@ -120,6 +152,10 @@ class _Judged:
     def interval(self) -> Sequence[float]:
         return self.row.get("interval") or ()
 
+    @property
+    def point(self) -> tuple[float, float]:
+        return self.place, self.value
+
 
 def track(rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
     """The values of one verdict over the runs, with their bounds and limits.
@@ -141,18 +177,22 @@ def track(rows: Sequence[Row | None], parted: Sequence[bool]) -> str:
     up = svg.with_room(values or [0.0], 0.15)
     drawing = svg.Drawing(TRACK, across, up, (0, 0, 3, 3))
     for edges, held in groupby(judged, lambda each: each.edges):
+        # A limit is drawn once along all runs in a row that have it.
         places = [each.place for each in held]
+        start = places[0] - 0.5
+        end = places[-1] + 0.5
         for edge in edges:
-            ends = [(places[0] - 0.5, edge), (places[-1] + 0.5, edge)]
-            drawing.line(ends, svg.INK, 1, _DASHED)
+            drawing.line([(start, edge), (end, edge)], svg.INK, 1, _DASHED)
     for one, other in pairwise(judged):
-        if not any(parted[one.place + 1 : other.place + 1]):
-            drawing.line([(one.place, one.value), (other.place, other.value)], svg.MUTED)
+        are_parted = any(parted[one.place + 1 : other.place + 1])
+        if not are_parted:
+            drawing.line([one.point, other.point], svg.MUTED)
     for each in judged:
         state = state_of(each.row).key
         colour = svg.OF_STATE[state]
         drawing.line([(each.place, end) for end in each.interval], colour, 2)
-        drawing.marker(_MARKERS.get(state, "dot"), each.place, each.value, 6, colour)
+        shape = _MARKERS.get(state, "dot")
+        drawing.marker(shape, each.place, each.value, 6, colour)
     return drawing.svg("")
 
 
@@ -176,7 +216,9 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     by_name = any(isinstance(x, str) for x in xs)
     place_of = {x: float(number if by_name else x) for number, x in enumerate(xs)}
     across = svg.with_room(list(place_of.values()))
-    labels = [(place_of[x], _short(str(x), 12)) for x in xs] if by_name else _labelled(across)
+    labels = _labelled(across)
+    if by_name:
+        labels = [(place, short(str(x), 12)) for x, place in place_of.items()]
     ys: list[float] = []
     for point in every_point:
         ys += [float(y) for y in point[1:4] if y is not None]
@@ -185,14 +227,14 @@ def curve(given: Mapping[str, Any], label: str) -> str:
     room_for_names = 16 * len(named)
     frame = (60, 12, 10 + room_for_names, 50)
     drawing = svg.Drawing((400, 250 + room_for_names), across, up, frame)
-    titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 32))
+    titles = _titles(given, 48, 32)
     drawing.axes(labels, _labelled(up), titles)
     for number, (name, points) in enumerate(lines.items()):
         shape, colour = _draw_line(drawing, number, points, place_of)
         if name:
             row = 10.0 + 16 * named.index(name)
             drawing.marker_at(shape, (68, row), 7, colour)
-            drawing.text(_short(name, 48), (80, row + 4), "start", svg.INK)
+            drawing.text(short(name, 48), (80, row + 4), "start", svg.INK)
     return drawing.svg(label)
 
 
@@ -204,17 +246,40 @@ def _draw_line(
 ) -> tuple[str, str]:
     """Draw one line of a curve, and its band if all points have bounds; returns its marker and its colour."""
     # Of more lines than colours, no two have both the colour and the shape of another.
-    shape, dash = _LINES[(number + number // len(svg.SERIES)) % len(_LINES)]
-    colour = svg.SERIES[number % len(svg.SERIES)]
-    if all(len(point) >= 4 and None not in point[2:4] for point in points):
-        low = [(place_of[point[0]], float(point[2])) for point in points]
-        high = [(place_of[point[0]], float(point[3])) for point in points]
+    rounds = number // len(svg.SERIES)
+    shape, dash = _LINES[(number + rounds) % len(_LINES)]
+    colour = colour_of(number)
+
+    def column(at: int) -> list[tuple[float, float]]:
+        """The values at one place of all points, each over the place of its x."""
+        return [(place_of[point[0]], float(point[at])) for point in points]
+
+    if all(map(_has_bounds, points)):
+        # Along the lower bounds, and back along the upper ones.
+        low = column(2)
+        high = column(3)
         drawing.area(low + high[::-1], colour, 0.18)
-    line = [(place_of[point[0]], float(point[1])) for point in points]
+    line = column(1)
     drawing.line(line, colour, 1.8, dash)
     for x, y in line:
         drawing.marker(shape, x, y, 6, colour)
     return shape, colour
+
+
+def _has_bounds(point: Sequence[Any]) -> bool:
+    return len(point) >= 4 and None not in point[2:4]
+
+
+def colour_of(number: int) -> str:
+    """The colour of one of several lines or bars; they come again after the last."""
+    return svg.SERIES[number % len(svg.SERIES)]
+
+
+def _titles(given: Mapping[str, Any], width: int, height: int) -> tuple[str, str]:
+    """The titles of both axes, each of so many characters at most."""
+    across = str(given.get("x", ""))
+    up = str(given.get("y", ""))
+    return short(across, width), short(up, height)
 
 
 def scatter(given: Mapping[str, Any], label: str) -> str:
@@ -230,7 +295,7 @@ def scatter(given: Mapping[str, Any], label: str) -> str:
     across = svg.with_room(xs)
     up = svg.with_room(ys)
     drawing = svg.Drawing((400, 280), across, up, (64, 12, 10, 50))
-    titles = (_short(str(given.get("x", "")), 48), _short(str(given.get("y", "")), 36))
+    titles = _titles(given, 48, 36)
     drawing.axes(_labelled(across), _labelled(up), titles)
     for x, y in points:
         drawing.marker("dot", x, y, 4, svg.SERIES[0], 0.55)
@@ -263,73 +328,8 @@ def dimensions(given: Sequence[Mapping[str, Any]], label: str) -> str:
             drawing.line([(float(low), place), (float(high), place)], colour, 3)
         drawing.marker("dot", float(dimension["value"]), place, 8, colour)
         baseline = drawing.place(0, place)[1] + 4
-        drawing.text(_short(str(dimension["name"]), 26), (160, baseline), "end", svg.INK)
-    return drawing.svg(label)
-
-
-def drawn(sheet: Sheet) -> str:
-    """The picture of a table, as it says; empty if it says none."""
-    names = [str(row[0]) for row in sheet.rows]
-    columns = [sheet.columns[at] for at in sheet.bars]
-    values = [[_number_of(row[at]) for at in sheet.bars] for row in sheet.rows]
-    if sheet.drawn in ("stacked", "bars"):
-        lengths = [[value or 0.0 for value in row] for row in values]
-        return _bars(names, columns, lengths, sheet.title, stacked=sheet.drawn == "stacked")
-    lines: dict[str, list[Sequence[Any]]] = {}
-    for name, row in zip(names, values, strict=True):
-        if sheet.drawn == "lines":
-            points: list[Sequence[Any]] = list(zip(columns, row, strict=True))
-        else:
-            points = [row[:2]]
-        lines[name] = [point for point in points if None not in point]
-    if not any(lines.values()):
-        return ""
-    titles: dict[str, str] = {}
-    if sheet.drawn == "scatter":
-        titles = dict(zip(("x", "y"), columns, strict=False))
-    return curve({**titles, "lines": lines}, sheet.title)
-
-
-def _number_of(cell: Cell) -> float | None:
-    """The number that a bar or a point shows of a cell, of a text the one that it begins with; None if there is none."""
-    if isinstance(cell, float):
-        return cell
-    if not isinstance(cell, str):
-        return None
-    number = re.match(r"-?[\d.]+", cell)
-    return float(number[0]) if number else None
-
-
-def _bars(
-    names: Sequence[str],
-    columns: Sequence[str],
-    values: Sequence[Sequence[float]],
-    label: str,
-    *,
-    stacked: bool,
-) -> str:
-    """Bars from the left, a group of them for each name; stacked, one bar each with its parts side by side."""
-    lengths = [sum(row) if stacked else max(row) for row in values]
-    longest = max(lengths, default=0.0) or 1.0
-    bars_each = 1 if stacked else len(columns)
-    group = bars_each + 0.5
-    lines = len(values) * group
-    drawing = svg.Drawing((700, 16 * lines + 30), (0, longest), (lines, 0), (260, 10, 4, 26))
-    for place, (name, numbers) in enumerate(zip(names, values, strict=True)):
-        top = place * group
-        middle = drawing.place(0, top + bars_each / 2)[1] + 4
-        drawing.text(_short(name, 40), (252, middle), "end", svg.INK)
-        left = 0.0
-        for at, value in enumerate(numbers):
-            x, y = (left, top) if stacked else (0.0, top + at)
-            corners = [(x, y), (x + value, y), (x + value, y + 0.85), (x, y + 0.85)]
-            drawing.area(corners, svg.SERIES[at % len(svg.SERIES)])
-            left += value
-    for at, column in enumerate(columns):
-        across = 266 + 108 * at
-        down = drawing.height - 12
-        drawing.marker_at("square", (across, down), 10, svg.SERIES[at % len(svg.SERIES)])
-        drawing.text(_short(column, 16), (across + 9, down + 4), "start")
+        name = str(dimension["name"])
+        drawing.text(short(name, 26), (160, baseline), "end", svg.INK)
     return drawing.svg(label)
 
 
@@ -337,6 +337,7 @@ def _labelled(ends: svg.Span) -> list[tuple[float, str]]:
     return [(tick, f"{tick:g}") for tick in svg.ticks(ends)]
 
 
-def _short(text: str, width: int) -> str:
+def short(text: str, width: int) -> str:
+    """The text in one line, cut to so many characters."""
     text = " ".join(text.split())
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -45,7 +45,9 @@ def write_leaderboard(
 
 def _has_more_models_than_measures(board: Board) -> bool:
     measures_by_table = Counter(line.table for line in board.lines)
-    return len(board.models) + len(board.published) > max(measures_by_table.values())
+    most_measures = max(measures_by_table.values())
+    models = len(board.models) + len(board.published)
+    return models > most_measures
 
 
 def _letter(place: int) -> str:
@@ -65,7 +67,8 @@ def _value(cell: Measured | None, letters: Mapping[str, str]) -> Value:
 
 def sheets_of(board: Board, *, models_as_rows: bool) -> list[Sheet]:
     """The tables of a board: its measures, who is ahead of whom, and what the answers took."""
-    sheets = [Sheet(f"{board.suite} on {board.data}", level=1)]
+    heading = f"{board.suite} on {board.data}"
+    sheets = [Sheet(heading, level=1)]
     if models_as_rows:
         for table, lines in groupby(board.lines, key=lambda line: line.table):
             sheets.append(_models_as_rows(board, table, list(lines)))
@@ -81,8 +84,10 @@ def _models_as_rows(board: Board, table: str, lines: Sequence[Line]) -> Sheet:
     rows: list[list[Cell]] = []
     for heading, values in _values_by_model(board, lines).items():
         rows.append([heading, *values])
-    names = ["model", *(line.name for line in lines)]
-    better = " and ".join(sorted({line.better for line in lines} - {""}))
+    names = ["model"]
+    names += [line.name for line in lines]
+    directions = {line.better for line in lines if line.better}
+    better = " and ".join(sorted(directions))
     title = f"{table}, {better} is better" if better else table
     return Sheet(title, names, rows)
 
@@ -104,13 +109,18 @@ def _values_by_model(board: Board, lines: Sequence[Line]) -> dict[str, list[Valu
     letters = {model: _letter(place) for place, model in enumerate(board.models)}
     values: dict[str, list[Value]] = {}
     for model, letter in letters.items():
-        values[f"{model} ({letter})"] = [_value(line.cells.get(model), letters) for line in lines]
+        heading = f"{model} ({letter})"
+        cells = [line.cells.get(model) for line in lines]
+        values[heading] = [_value(cell, letters) for cell in cells]
+    # Names that have no value in these lines get no column.
     for name in board.published:
+        numbers = [line.published.get(name) for line in lines]
         if any(name in line.published for line in lines):
-            values[f"{name} †"] = [Value(line.published.get(name)) for line in lines]
+            values[f"{name} †"] = [Value(number) for number in numbers]
     for name in board.baselines:
+        numbers = [line.baselines.get(name) for line in lines]
         if any(name in line.baselines for line in lines):
-            values[f"{name} ‡"] = [Value(line.baselines.get(name)) for line in lines]
+            values[f"{name} ‡"] = [Value(number) for number in numbers]
     return values
 
 
@@ -118,8 +128,10 @@ def _ahead(board: Board) -> Sheet:
     """On how many measures each model is ahead of each other."""
     rows: list[list[Cell]] = []
     for one in board.models:
-        counts = [NONE if one == other else board.ahead(one, other) for other in board.models]
-        rows.append([one, *counts])
+        row: list[Cell] = [one]
+        for other in board.models:
+            row.append(NONE if one == other else board.ahead(one, other))
+        rows.append(row)
     title = f"Measures on which the row is ahead of the column, of {len(board.lines)}"
     return Sheet(title, ["model", *board.models], rows)
 
@@ -162,14 +174,32 @@ def _notes(board: Board) -> list[str]:
 
 
 CSV_COLUMNS = (
-    "suite", "data", "table", "measure", "metric", "better", "model", "origin", "value", "low", "high", "status",
-    "best", "ahead_of",
-)  # fmt: skip
+    # What is measured.
+    "suite",
+    "data",
+    "table",
+    "measure",
+    "metric",
+    "better",
+    # Of whom: a model that was run, a published one, or a simple rule.
+    "model",
+    "origin",
+    # The value; the rest only of models that were run.
+    "value",
+    "low",
+    "high",
+    "status",
+    "best",
+    "ahead_of",
+)
+
+_ONLY_OF_MODELS = CSV_COLUMNS[CSV_COLUMNS.index("value") + 1 :]
 
 
 def _comma_separated(boards: Sequence[Board]) -> str:
     """One line for each value, published ones and those of simple rules among them."""
     rows: list[tuple[object, ...]] = []
+    empty = [""] * len(_ONLY_OF_MODELS)
     for board in boards:
         for line in board.lines:
             measure = (board.suite, board.data, line.table, line.name, line.metric, line.better)
@@ -180,7 +210,7 @@ def _comma_separated(boards: Sequence[Board]) -> str:
                 verdict = (cell.value, low, high, cell.status, is_best, ahead_of)
                 rows.append((*measure, model, "run", *verdict))
             for name, value in line.published.items():
-                rows.append((*measure, name, "published", value, "", "", "", "", ""))
+                rows.append((*measure, name, "published", value, *empty))
             for name, value in line.baselines.items():
-                rows.append((*measure, name, "baseline", value, "", "", "", "", ""))
+                rows.append((*measure, name, "baseline", value, *empty))
     return in_csv(CSV_COLUMNS, rows)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Collection, Iterator, Mapping
 
 from pytest_recsys_mt.gate.states import grouped
-from pytest_recsys_mt.report.paper_tables.filling import Filled
+from pytest_recsys_mt.report.paper_tables.filling import Filled, Values
 from pytest_recsys_mt.report.sheets import NONE, Sheet
 
 
@@ -16,10 +16,15 @@ def sheets_of(filled: Filled, data: str) -> Iterator[Sheet]:
         data: The name of the data.
     """
     table = filled.table
-    rows = [[name, *cells] for name, cells in filled.lines.items()]
-    rows += [[f"{name} †", *cells] for name, cells in table.printed.items()]
-    columns = ["", *(column.name for column in table.columns)]
-    bars = [columns.index(name) for name in table.draws] or range(1, len(columns))
+    rows = []
+    for name, cells in filled.lines.items():
+        rows.append([name, *cells])
+    for name, printed in table.printed.items():
+        rows.append([f"{name} †", *printed])
+    columns = [""]
+    columns += [column.name for column in table.columns]
+    all_but_the_name = range(1, len(columns))
+    bars = [columns.index(name) for name in table.draws] or all_but_the_name
     notes = _notes(filled, data)
     yield Sheet(table.title, columns, rows, notes, drawn=table.drawn, bars=bars)
     yield from _agreements(filled)
@@ -32,10 +37,10 @@ def _agreements(filled: Filled) -> Iterator[Sheet]:
     means_by_column: dict[str, list[float]] = {}
     for place, column in enumerate(filled.table.columns):
         cells = [line[place] for line in filled.values.values()]
-        if column.name in filled.table.kendall and all(cells):
-            means_by_column[column.name] = [
-                statistics.fmean(value for value, _ in cell) for cell in cells
-            ]
+        is_compared = column.name in filled.table.kendall
+        if is_compared and all(cells):
+            means_by_column[column.name] = [_mean(cell) for cell in cells]
+    # Over two lines, tau is 1 or -1 unless they are tied.
     if len(filled.values) < 3 or len(means_by_column) < 2:
         return
     rows = []
@@ -46,6 +51,10 @@ def _agreements(filled: Filled) -> Iterator[Sheet]:
     yield Sheet(title, ["", *means_by_column], rows)
 
 
+def _mean(cell: Values) -> float:
+    return statistics.fmean(value for value, _ in cell)
+
+
 def _notes(filled: Filled, data: str) -> list[str]:
     """On what the table was run, what its cells are means over, and why some are empty."""
     table = filled.table
@@ -53,7 +62,9 @@ def _notes(filled: Filled, data: str) -> list[str]:
     if table.printed:
         origin += f" † as printed: {table.source}."
     notes = [origin]
-    counts = {name: {len(cell) for cell in cells if cell} for name, cells in filled.values.items()}
+    counts: dict[str, set[int]] = {}
+    for name, cells in filled.values.items():
+        counts[name] = {len(cell) for cell in cells if cell}
     if table.over and any(counts.values()):
         behind = f"; ± is the {table.spread}" if table.spread else ""
         notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
@@ -87,9 +98,16 @@ def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
     ranges = {}
     for name, numbers_of_line in numbers.items():
         if numbers_of_line:
-            ends = sorted({min(numbers_of_line), max(numbers_of_line)})
+            smallest = min(numbers_of_line)
+            largest = max(numbers_of_line)
+            # One number alone is no range.
+            ends = sorted({smallest, largest})
             ranges[name] = " to ".join(f"{end:,}" for end in ends)
     names_by_range = grouped(ranges, lambda name: ranges[name])
     if len(names_by_range) == 1:
         return next(iter(names_by_range))
-    return "; ".join(f"{text} ({', '.join(names)})" for text, names in names_by_range.items())
+    parts = []
+    for text, names in names_by_range.items():
+        of_lines = ", ".join(names)
+        parts.append(f"{text} ({of_lines})")
+    return "; ".join(parts)

@@ -77,7 +77,6 @@ class AnswerCache:
         self._database = directory / "answers" / "cache.db"
         self._reader = database.Reader(self._database)
         self._rows: Any = None  # the open database of diskcache; None if it can only be read
-        self._in_transaction = False
         self._prepare_folder(write)
         if write:
             self._open()
@@ -172,20 +171,15 @@ class AnswerCache:
     def together(self) -> Iterator[None]:
         """Put the `put`s inside into one transaction: for answers that arrived together."""
         with self._writing() as rows, rows.transact():
-            self._in_transaction = True
-            try:
-                yield
-            finally:
-                self._in_transaction = False
+            yield
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Any]:
         """The database, to write to; a `CacheError` says why it takes no answer."""
         if self._rows is None:
             raise CacheError(self.unwritable)
-        if self.unwritable and not self._in_transaction:
-            # SQLite opens for reading what it cannot open for writing, and leaves it so until it is opened again.
-            self._rows.close()
+        if self.unwritable:
+            self._rows.reopen()
         try:
             if not self._database.exists() or self._database.stat().st_ino != self._inode:
                 raise OSError("it was removed or replaced while this run goes on")

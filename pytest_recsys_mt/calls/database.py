@@ -76,6 +76,14 @@ class Database(diskcache.Cache):  # type: ignore[misc]
     def _con(self) -> sqlite3.Connection:
         return as_read(super()._con)
 
+    def reopen(self) -> None:
+        """Let the next use open the database again, unless a transaction goes on.
+
+        SQLite opens for reading what it cannot open for writing, and leaves it so for as long as it is open.
+        """
+        if not self._con.in_transaction:
+            self.close()
+
     def rows(self, keys: Sequence[str]) -> Iterator[Row]:
         """The rows of `keys`, many with one query; diskcache itself would read one by one."""
         return rows_of(self._con, keys)

@@ -27,8 +27,8 @@ class OfUsers(Runner):
             design,
             whole.settings,
             whole.executor,
-            whole._elsewhere,
-            whole.purpose,
+            elsewhere=whole._elsewhere,
+            purpose=whole.purpose,
         )
         self.cases = whole._split.cases_of(users, design)
         self.world = whole.world  # transformations then draw as in the run

@@ -106,6 +106,7 @@ def compare(
     second: Log,
     numbered: Numbered,
     margin: float,
+    *,
     catalogue: Mapping[str, Item],
     thing: str = "",
 ) -> Comparison:
@@ -123,53 +124,83 @@ def compare(
     """
     noisy = bool(first.answered(1).any() or second.answered(1).any())
     chosen, account = _compared(first, second)
-    places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
-    before = first.lists(0, chosen, places)
-    after = second.lists(0, chosen, places)
-    differs: NDArray[np.bool_] = (before != after).any(axis=1)
-    same_items = (np.sort(before, axis=1) == np.sort(after, axis=1)).all(axis=1)
-    agreements = [_agreement(before, after)]
-    floors: list[Floats] = []
-    for log, lists in ((first, before), (second, after)):
-        if log.answered(1).any():
-            again = log.lists(1, chosen, places)
-            floors.append(_agreement(lists, again))
-            agreements.append(_agreement(again, after if log is first else before))
-    if len(floors) == 2:
-        agreements.append(
-            _agreement(first.lists(1, chosen, places), second.lists(1, chosen, places))
-        )
-    agreement = np.mean(agreements, axis=0)
-    # A recommender of one answer a request is taken to answer alike: its own agreement is 1.
-    floor = (sum(floors) + (2 - len(floors))) / 2
-    effect = floor - agreement if noisy else differs.astype(np.float64)
-
+    lists = _Lists.of(first, second, chosen)
+    effect = lists.floor - lists.agreement if noisy else lists.differs.astype(np.float64)
     user = first.users[chosen]
     by_user = _means(user, effect)
     order = generator("parity of logs", len(by_user)).permutation(len(by_user))
     status, bounds = _judged(by_user[order], -1.0 if noisy else 0.0, margin, account)
-    asked = (_means(user, agreement).mean(), _means(user, np.asarray(floor + 0 * agreement)).mean())
     shared = ""
     if status != "holds" and len(chosen):
-        shared = _shared(
-            (first, second), chosen, (before, after), differs, numbered, catalogue, thing, noisy
-        )
+        # Lists that differ by noise say nothing of the items in them.
+        context = Context(items=catalogue, thing=thing, deterministic=not noisy)
+        shared = _shared((first, second), chosen, lists, numbered, context)
     return Comparison(
         status=status,
         account=account,
         noisy=noisy,
         users=len(by_user),
         margin=margin,
-        mean=float(by_user.mean()) if len(by_user) else 0.0,
+        mean=_mean(by_user),
         bounds=bounds,
-        changed=int(differs.sum()),
-        reordered=int((differs & same_items).sum()),
-        agreement=float(asked[0]),
-        floor=float(asked[1]) if noisy else None,
-        places=places,
-        items=_moved_items(before, after, numbered),
+        changed=int(lists.differs.sum()),
+        reordered=int((lists.differs & lists.same_items).sum()),
+        agreement=_mean(_means(user, lists.agreement)),
+        floor=_mean(_means(user, lists.floor)) if noisy else None,
+        places=lists.before.shape[1],
+        items=_moved_items(lists.before, lists.after, numbered),
         shared=shared,
     )
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """The lists of the requests that count, all ``(n, ...)``, and how alike they are.
+
+    Attributes:
+        before: The first answers of the first log.
+        after: Those of the second one.
+        agreement: The mean agreement of an answer of each log, ``(n,)``.
+        floor: The mean agreement of two answers of one log, ``(n,)``. A recommender of one answer a request is taken to
+            answer alike: its own agreement is 1.
+    """
+
+    before: Integers
+    after: Integers
+    agreement: Floats
+    floor: Floats
+
+    @classmethod
+    def of(cls, first: Log, second: Log, chosen: Integers) -> _Lists:
+        """The lists of the chosen requests."""
+        places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
+        answers = [
+            [log.lists(answer, chosen, places) for answer in range(2) if log.answered(answer).any()]
+            for log in (first, second)
+        ]
+        floors = []
+        for own in answers:
+            alike = np.ones(len(chosen))
+            floors.append(_agreement(own[0], own[1]) if len(own) == 2 else alike)
+        across = [_agreement(one, other) for one in answers[0] for other in answers[1]]
+        return cls(answers[0][0], answers[1][0], np.mean(across, axis=0), np.mean(floors, axis=0))
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Which first answers differ, ``(n,)``."""
+        differs: NDArray[np.bool_] = (self.before != self.after).any(axis=1)
+        return differs
+
+    @property
+    def same_items(self) -> NDArray[np.bool_]:
+        """Which first answers hold the same items, in any order, ``(n,)``."""
+        before, after = np.sort(self.before, axis=1), np.sort(self.after, axis=1)
+        same: NDArray[np.bool_] = (before == after).all(axis=1)
+        return same
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 0.0
 
 
 def _compared(first: Log, second: Log) -> tuple[Integers, Account]:
@@ -242,16 +273,10 @@ def _moved_items(
 
 
 def _shared(
-    logs: tuple[Log, Log],
-    chosen: Integers,
-    lists: tuple[Integers, Integers],
-    differs: NDArray[np.bool_],
-    numbered: Numbered,
-    catalogue: Mapping[str, Item],
-    thing: str,
-    noisy: bool,
+    logs: tuple[Log, Log], chosen: Integers, lists: _Lists, numbered: Numbered, context: Context
 ) -> str:
     """What tells changed lists from the others, in a sample of both; see `what_is_shared`."""
+    differs = lists.differs
     places = _sample(logs[0].users[chosen], differs)
     facts = []
     for log in logs:
@@ -261,15 +286,13 @@ def _shared(
     names = list(numbered.items.by_text)
     sides: list[list[Asked]] = [[], []]
     for at, place in enumerate(places):
-        request = _request(facts[0][at], facts[1][at], catalogue)
-        for side, items in zip(sides, lists, strict=True):
+        request = _request(facts[0][at], facts[1][at], context.items)
+        for side, items in zip(sides, (lists.before, lists.after), strict=True):
             answer = Recommendation(tuple(names[item] for item in items[place] if item >= 0))
             side.append(Asked(request, (answer,)))
     pairs = Pairs(tuple(sides[0]), tuple(sides[1]))
     marked = differs[places]
     effects = Effects(np.arange(len(places)), marked.astype(np.float64), (0.0, 1.0))
-    # Lists that differ by noise say nothing of the items in them.
-    context = Context(items=catalogue, thing=thing, deterministic=not noisy)
     details = what_is_shared(marked, effects, pairs, context)
     return str(details[SHARED]["text"]) if SHARED in details else ""
 

@@ -43,7 +43,7 @@ def run(given: argparse.Namespace) -> int:
     if given.margin is not None:
         margin = int(given.margin) / 100
     catalogue, thing = _catalogue(given.data)
-    found = comparison.compare(first, second, numbered, margin, catalogue, thing)
+    found = comparison.compare(first, second, numbered, margin, catalogue=catalogue, thing=thing)
     passed = found.status == "holds"
     if given.exact:
         passed = not found.changed and not found.account.lost and not found.noisy
@@ -123,12 +123,13 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
 def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
     account = found.account
     yield f"{account.requests:,} requests: {account.compared:,} compared"
-    for count, why in (
-        (account.only_first, "only A answers"),
-        (account.only_second, "only B answers"),
-        (account.other_user, "of which A and B name two users"),
-        (account.asked_once, "answered once, in a log that answers others twice, so their noise is unknown"),
-    ):  # fmt: skip
+    left_out = {
+        "only A answers": account.only_first,
+        "only B answers": account.only_second,
+        "of which A and B name two users": account.other_user,
+        "answered once, in a log that answers others twice, so their noise is unknown": account.asked_once,
+    }
+    for why, count in left_out.items():
         if count:
             yield f"{count:,} left out {why}"
     for name, log in (("A", first), ("B", second)):

@@ -197,7 +197,8 @@ class EveryWrite:
             wrong.append(f"{lost} answers are lost, and {said} are said to be")
         if lost and not said and not kind.memory:
             wrong.append(f"{lost} answers are lost without a word")
-        if lost > (2 if kind.lasting else 1) * AT_ONCE:
+        # Calls that are on their way go on while the first write fails, which takes longer on a busy machine.
+        if lost > (3 if kind.lasting else 1) * AT_ONCE:
             wrong.append(f"{lost} answers are lost, so calls were sent after the fault")
         return wrong
 

@@ -38,7 +38,7 @@ def both(first: Path, second: Path, margin: float = 0.05) -> tuple[Comparison, L
     logs = [read(path, paths_of(None), numbered) for path in (first, second)]
     for log in logs:
         finish(log, numbered)
-    return compare(logs[0], logs[1], numbered, margin, {}), logs[0], logs[1]
+    return compare(logs[0], logs[1], numbered, margin, catalogue={}), logs[0], logs[1]
 
 
 def test_the_account_adds_up(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ MOST_PLACES = 100
 """Places of a list that are compared."""
 
 MOST_LOST = 0.05
-"""The largest share of requests that only one log answers at which something is claimed."""
+"""The largest share of requests that only one log answers, or that have two users, at which something is claimed."""
 
 SAMPLE = 1000
 """How many requests with changed lists are looked through for what they share, and as many others."""
@@ -49,6 +49,7 @@ class Account:
         only_second: Those that the first log does not answer.
         other_user: Those of which the logs name two users.
         asked_once: Those with one answer in a log that has two answers to others, so their noise is unknown.
+        empty: Those whose lists are empty in both logs, so that there is nothing to compare.
     """
 
     requests: int
@@ -57,11 +58,12 @@ class Account:
     only_second: int
     other_user: int
     asked_once: int
+    empty: int
 
     @property
     def lost(self) -> float:
-        """The share of requests that only one log answers."""
-        return (self.only_first + self.only_second) / self.requests
+        """The share of requests that only one log answers, or that have two users."""
+        return (self.only_first + self.only_second + self.other_user) / self.requests
 
 
 @dataclass(frozen=True)
@@ -214,14 +216,16 @@ def _compared(first: Log, second: Log) -> tuple[Integers, Account]:
     for log in (first, second):
         if log.answered(1).any():
             with_noise = with_noise & log.answered(1)
-    chosen = np.flatnonzero(with_noise)
+    has_items = first.has_items | second.has_items
+    chosen = np.flatnonzero(with_noise & has_items)
     account = Account(
         requests=len(in_first),
         compared=len(chosen),
         only_first=int((in_first & ~in_second).sum()),
         only_second=int((in_second & ~in_first).sum()),
         other_user=other_user,
-        asked_once=int(counted.sum()) - len(chosen),
+        asked_once=int((counted & ~with_noise).sum()),
+        empty=int((with_noise & ~has_items).sum()),
     )
     return chosen, account
 

@@ -46,7 +46,8 @@ def run(given: argparse.Namespace) -> int:
     found = comparison.compare(first, second, numbered, margin, catalogue=catalogue, thing=thing)
     passed = found.status == "holds"
     if given.exact:
-        passed = not found.changed and not found.account.lost and not found.noisy
+        is_whole = found.status != "error" and not found.account.lost
+        passed = is_whole and not found.changed and not found.noisy
     sheets = _sheets(found, first, second, catalogue, exact=given.exact)
     title = f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
     write_sheets(given.output, "comparison", title, sheets, usual=".txt")
@@ -90,10 +91,13 @@ def _sheets(
 
 def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
     if found.status == "error":
-        yield (
-            f"Nothing is claimed: {found.account.lost:.1%} of the requests are answered in one log alone, and at most "
-            f"{MOST_LOST:.0%} may be"
-        )
+        if found.account.compared == 0:
+            yield "Nothing is claimed: there is no request to compare"
+        else:
+            yield (
+                f"Nothing is claimed: {found.account.lost:.1%} of the requests are answered in one log alone or have two "
+                f"users, and at most {MOST_LOST:.0%} may"
+            )
         return
     low, high = found.bounds
     of_users = f"{found.mean:.4f} ({low:.4f} to {high:.4f}; {found.users:,} users)"
@@ -127,6 +131,7 @@ def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
         "only A answers": account.only_first,
         "only B answers": account.only_second,
         "of which A and B name two users": account.other_user,
+        "whose lists are empty in both": account.empty,
         "answered once, in a log that answers others twice, so their noise is unknown": account.asked_once,
     }
     for why, count in left_out.items():
@@ -177,6 +182,8 @@ def require_logs(given: argparse.Namespace, sides: Sequence[bool]) -> None:
             f"{log!r} is a log of answers, and {other!r} is a recommender; a log is compared with a log: write the answers "
             f"of {other!r} to the same requests into one"
         )
+    if Path(given.first).resolve() == Path(given.second).resolve():
+        raise DataError(f"both logs are the file {given.first!r}; name two")
     refused = {"--users": given.users is not None, "--open": given.open, "--fresh": given.fresh}
     for option, is_given in refused.items():
         if is_given:

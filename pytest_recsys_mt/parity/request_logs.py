@@ -116,6 +116,12 @@ class Log:
         """The number of each request's user, ``(requests,)``."""
         return np.frombuffer(self.user, np.int32).astype(np.int64)
 
+    @property
+    def has_items(self) -> NDArray[np.bool_]:
+        """Which requests have an answer that names an item, ``(requests,)``."""
+        lengths = [np.frombuffer(each, np.int32) for each in self._lengths]
+        return np.max(lengths, axis=0) > 0
+
     def lists(self, answer: int, requests: Integers, k: int) -> Integers:
         """The first `k` items of an answer to some requests, ``(n, k)``, padded with -1 at the end."""
         starts = np.frombuffer(self._starts[answer], np.int64)[requests]
@@ -239,6 +245,8 @@ def _fields_of(row: object, paths: Mapping[str, Sequence[str]]) -> tuple[str, st
     """
     if not isinstance(row, dict):
         row = json.loads(str(row))
+    if not isinstance(row, dict):
+        raise DataError(f"it is {_short(row)}, not an object")
     request = _id("request", _at(row, paths["request"]), paths)
     user = _at(row, paths["user"])
     items = _at(row, paths["items"])

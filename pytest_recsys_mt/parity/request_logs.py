@@ -120,7 +120,8 @@ class Log:
     def has_items(self) -> NDArray[np.bool_]:
         """Which requests have an answer that names an item, ``(requests,)``."""
         lengths = [np.frombuffer(each, np.int32) for each in self._lengths]
-        return np.max(lengths, axis=0) > 0
+        named: NDArray[np.bool_] = np.logical_or.reduce([each > 0 for each in lengths])
+        return named
 
     def lists(self, answer: int, requests: Integers, k: int) -> Integers:
         """The first `k` items of an answer to some requests, ``(n, k)``, padded with -1 at the end."""

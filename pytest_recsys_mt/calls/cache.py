@@ -178,7 +178,7 @@ class AnswerCache:
         """The database, to write to; a `CacheError` says why it takes no answer."""
         if self._rows is None:
             raise CacheError(self.unwritable)
-        if self.unwritable:
+        if "readonly" in self.unwritable:
             self._rows.reopen()
         try:
             if not self._database.exists() or self._database.stat().st_ino != self._inode:

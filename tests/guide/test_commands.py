@@ -29,6 +29,7 @@ NOT_RUN = {
     r"scripts/test$|scripts/coverage$|\.ci/(run|users)$|scripts/setup --light$|pipx run pre-commit install$": "CI itself, or its parts",
     r"\.venv/bin/(ruff|mypy)": "CI itself, or its parts",
     r"(\.venv/bin/python -m )?pytest tests": "the tests themselves",
+    r"scripts/density$": "it prints a table of the source, which nothing depends on",
     r".*tests/arena/judges\.py": "in a clone, with data that are downloaded",
     r"python -m tests\.hostile$": "minutes; tests/hostile has each of its rows",
     r"python (-m benchmarks\.|benchmarks/)": "minutes to hours of measuring",

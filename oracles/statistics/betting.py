@@ -51,7 +51,7 @@ _GRID = np.arange(1, 17) / 16
 _NOTHING = 1e-12
 _OFFSETS = np.concatenate([-(4.0 ** -np.arange(1, 8)), 4.0 ** -np.arange(7, 0, -1)])
 _CLOSE = 1e-6  # how near a bound is found, as a part of its distance from the mean
-_ZOOMS = 6  # at most; three usually suffice
+_ZOOMS = 6  # at most; four usually suffice
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:

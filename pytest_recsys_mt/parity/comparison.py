@@ -48,7 +48,7 @@ class Account:
         only_first: Those that the second log does not answer.
         only_second: Those that the first log does not answer.
         other_user: Those of which the logs name two users.
-        asked_once: Those with one answer in a log that has two answers to others, so their noise is unknown.
+        asked_once: Those with one answer in a log whose two answers to others differ, so their noise is unknown.
         empty: Those whose lists are empty in both logs, so that there is nothing to compare.
     """
 
@@ -73,7 +73,7 @@ class Comparison:
     Attributes:
         status: Of the claim that the lists are the same but for the noise of both.
         account: What became of the requests.
-        noisy: Whether a log has two answers to one request, so that noise is known and taken off.
+        noisy: Whether a log has two answers to one request that differ, so that noise is known and taken off.
         users: How many users the compared requests are of; each counts once.
         margin: The most that `mean` may be.
         mean: The mean share of changed lists of a user; with noise, the mean loss of agreement beyond it.
@@ -114,7 +114,9 @@ def compare(
 ) -> Comparison:
     """Compare the answers of two recommenders to the same requests.
 
-    Users are the sample: each has the mean of its requests, and they are bet on in a random order (see `Bets`).
+    Users are the sample: each has the mean of its requests, and they are bet on in a random order (see `Bets`). A request
+    that only one log answers, or of two users, counts at both ends of what is possible: as another list against the claim
+    that lists are the same, and as the same list against the opposite claim.
 
     Args:
         first: One log.
@@ -124,14 +126,18 @@ def compare(
         catalogue: Facts about items, by id; may be empty.
         thing: What an item is called.
     """
-    noisy = bool(first.answered(1).any() or second.answered(1).any())
-    chosen, account = _compared(first, second)
+    varying = [log for log in (first, second) if log.varies]
+    noisy = bool(varying)
+    chosen, account = _compared(first, second, varying)
     lists = _Lists.of(first, second, chosen)
     effect = lists.floor - lists.agreement if noisy else lists.differs.astype(np.float64)
     user = first.users[chosen]
     by_user = _means(user, effect)
-    order = generator("parity of logs", len(by_user)).permutation(len(by_user))
-    status, bounds = _judged(by_user[order], -1.0 if noisy else 0.0, margin, account)
+    low = -1.0 if noisy else 0.0
+    at_least, at_most = _at_ends(user, effect, _users_of_lost(first, second), low)
+    status, bounds = _judged(at_least, at_most, low, margin)
+    if account.compared == 0 or max(account.lost, first.unread, second.unread) > MOST_LOST:
+        status = "error"
     shared = ""
     if status != "holds" and len(chosen):
         # Lists that differ by noise say nothing of the items in them.
@@ -177,7 +183,7 @@ class _Lists:
         """The lists of the chosen requests."""
         places = max(1, min(MOST_PLACES, max(first.longest, second.longest)))
         answers = [
-            [log.lists(answer, chosen, places) for answer in range(2) if log.answered(answer).any()]
+            [log.lists(answer, chosen, places) for answer in range(1 + log.varies)]
             for log in (first, second)
         ]
         floors = []
@@ -205,17 +211,16 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else 0.0
 
 
-def _compared(first: Log, second: Log) -> tuple[Integers, Account]:
-    """The requests that count, and what became of the others."""
+def _compared(first: Log, second: Log, varying: Sequence[Log]) -> tuple[Integers, Account]:
+    """The requests that count, and what became of the others; those of `varying` need two answers."""
     in_first, in_second = first.answered(0), second.answered(0)
     in_both = in_first & in_second
     of_one_user = first.users == second.users
     counted = in_both & of_one_user
     other_user = int((in_both & ~of_one_user).sum())
     with_noise = counted
-    for log in (first, second):
-        if log.answered(1).any():
-            with_noise = with_noise & log.answered(1)
+    for log in varying:
+        with_noise = with_noise & log.answered(1)
     has_items = first.has_items | second.has_items
     chosen = np.flatnonzero(with_noise & has_items)
     account = Account(
@@ -246,16 +251,42 @@ def _means(user: Integers, values: Floats) -> Floats:
     return means
 
 
+def _at_ends(user: Integers, effect: Floats, lost: Integers, low: float) -> tuple[Floats, Floats]:
+    """The least and the most that the mean of each user can be, in one random order.
+
+    Args:
+        user: The user of each compared request.
+        effect: What is known of these requests.
+        lost: The user of each request of which nothing is known.
+        low: The least that an effect can be; the most is 1.
+    """
+    users = np.append(user, lost)
+    least = _means(users, np.append(effect, np.full(len(lost), low)))
+    most = _means(users, np.append(effect, np.ones(len(lost))))
+    order = generator("parity of logs", len(least)).permutation(len(least))
+    return least[order], most[order]
+
+
+def _users_of_lost(first: Log, second: Log) -> Integers:
+    """The user of each request that cannot be compared, because one log lacks it or names another user."""
+    in_first, in_second = first.answered(0), second.answered(0)
+    of_two_users = in_first & in_second & (first.users != second.users)
+    lost = (in_first ^ in_second) | of_two_users
+    users: Integers = np.where(in_first, first.users, second.users)[lost]
+    return users
+
+
 def _judged(
-    effects: Floats, low: float, margin: float, account: Account
+    at_least: Floats, at_most: Floats, low: float, margin: float
 ) -> tuple[Status, tuple[float, float]]:
-    if not len(effects) or account.lost > MOST_LOST:
+    """What is shown of the mean, from the least and the most that it can be for each user, in the order drawn."""
+    if not len(at_least):
         return "error", (low, 1.0)
-    mean = Bets(effects, low, 1.0)
-    bounds = (mean.lower(ALPHA), mean.upper(ALPHA))
-    if mean.p_at_least(margin) <= ALPHA:
+    least, most = Bets(at_least, low, 1.0), Bets(at_most, low, 1.0)
+    bounds = (least.lower(ALPHA), most.upper(ALPHA))
+    if most.p_at_least(margin) <= ALPHA:
         return "holds", bounds
-    if mean.p_at_most(margin) <= ALPHA:
+    if least.p_at_most(margin) <= ALPHA:
         return "violated", bounds
     return "inconclusive", bounds
 

@@ -38,15 +38,16 @@ def run(given: argparse.Namespace) -> int:
     for log in logs:
         finish(log, numbered)
     first, second = logs
-    is_noisy = bool(first.answered(1).any() or second.answered(1).any())
-    margin = NOISY_MARGIN if is_noisy else MARGIN
+    margin = NOISY_MARGIN if first.varies or second.varies else MARGIN
     if given.margin is not None:
         margin = int(given.margin) / 100
     catalogue, thing = _catalogue(given.data)
     found = comparison.compare(first, second, numbered, margin, catalogue=catalogue, thing=thing)
     passed = found.status == "holds"
     if given.exact:
-        is_whole = found.status != "error" and not found.account.lost
+        is_whole = (
+            found.status != "error" and not found.account.lost and not _beyond(found, first, second)
+        )
         passed = is_whole and not found.changed and not found.noisy
     sheets = _sheets(found, first, second, catalogue, exact=given.exact)
     title = f"{first_path.name} and {second_path.name}: {verdict(found, exact=given.exact)}"
@@ -59,7 +60,11 @@ def verdict(found: Comparison, *, exact: bool = False) -> str:
     if found.status == "error":
         return "nothing can be said"
     if exact:
-        return "not one list differs" if not found.changed else f"{_lists(found.changed)} differ"
+        return (
+            f"{_lists(found.changed)} differ"
+            if found.changed
+            else "not one list that was compared differs"
+        )
     if found.status == "holds":
         return "the same lists" if not found.noisy else "the same lists, but for noise"
     return "other lists" if found.status == "violated" else "it cannot be told"
@@ -96,7 +101,7 @@ def _verdict_lines(found: Comparison, *, exact: bool) -> Iterator[str]:
         else:
             yield (
                 f"Nothing is claimed: {found.account.lost:.1%} of the requests are answered in one log alone or have two "
-                f"users, and at most {MOST_LOST:.0%} may"
+                f"users, or rows cannot be read; at most {MOST_LOST:.0%} may"
             )
         return
     low, high = found.bounds
@@ -142,13 +147,20 @@ def _account_lines(found: Comparison, first: Log, second: Log) -> Iterator[str]:
         yield from (f"{name}, {example}" for example in log.examples)
     if not found.noisy:
         yield (
-            "no log has two answers to one request, so both are taken to answer alike each time, and noise counts as "
+            "no log has two answers to one request that differ, so both are taken to answer alike each time, and noise counts as "
             "change; log some requests twice to take it off"
         )
-    longest = max(first.longest, second.longest)
-    if longest > found.places:
-        yield f"the first {found.places} of up to {longest} places are compared"
+    if found.account.lost:
+        yield "what is answered in one log alone, or has two users, counts against either claim"
+    if longest := _beyond(found, first, second):
+        yield f"the first {found.places} of up to {longest} places are compared; --exact fails for that"
     yield f"bounds and verdict are each wrong with a probability of at most {ALPHA:g}"
+
+
+def _beyond(found: Comparison, first: Log, second: Log) -> int:
+    """The length of the longest list if not all of its places are compared, else 0."""
+    longest = max(first.longest, second.longest)
+    return longest if longest > found.places else 0
 
 
 def _rows_left_out(log: Log) -> str:

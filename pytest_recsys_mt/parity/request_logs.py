@@ -14,6 +14,7 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,20 @@ class Log:
     def users(self) -> Integers:
         """The number of each request's user, ``(requests,)``."""
         return np.frombuffer(self.user, np.int32).astype(np.int64)
+
+    @property
+    def unread(self) -> float:
+        """The share of rows that could not be read."""
+        return self.unreadable / self.rows
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether two answers to one request differ; a row that was only delivered twice is no other answer."""
+        twice = np.flatnonzero(self.answered(1))
+        if not len(twice):
+            return False
+        one, other = (self.lists(answer, twice, self.longest) for answer in range(2))
+        return bool((one != other).any())
 
     @property
     def has_items(self) -> NDArray[np.bool_]:

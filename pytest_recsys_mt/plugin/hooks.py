@@ -233,7 +233,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             check_used(state.run_of(config), session.items)
     except pytest.UsageError as error:
         _refuse(config, session.items, str(error))
-    # Modules and data stay until the end. A full garbage collection that leaves them out takes a third less time.
+    # Modules and data stay until the end, so no garbage collection need look at them.
     gc.freeze()
 
 

@@ -9,6 +9,7 @@ Student's with the number of fits minus two degrees of freedom. Unlike bets, thi
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from scipy.special import stdtrit
@@ -24,75 +25,126 @@ from pytest_recsys_mt.verdict import FITS_NEEDED, Status, Verdict
 _POWER_ERRORS = 0.84
 """Standard errors that give a probability of .8."""
 
+STEP = 2
+"""By what the number of users grows if their answers do not settle a claim about all fits."""
+
 _SURE_ERRORS = 3.0
 """Standard errors within which nearly every estimate lies."""
 
 
 class _Estimate(NamedTuple):
-    """The mean effect of all users or of a group, with its standard error and the number of fits of both sides."""
+    """The mean effect of all users or of a group.
+
+    Attributes:
+        mean: The mean over the fits of both sides.
+        error: Its standard error.
+        fits: How many fits there are, of both sides together.
+        quantile: The distance of its bounds from the mean, in standard errors.
+    """
 
     mean: float
     error: float
     fits: int
+    quantile: float
+
+    @property
+    def low(self) -> float:
+        """The lower bound."""
+        return self.mean - self.quantile * self.error
+
+    @property
+    def high(self) -> float:
+        """The upper bound."""
+        return self.mean + self.quantile * self.error
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Asks the fits of both sides.
+
+    Attributes:
+        first: Returns the answers of the first fits to so many users.
+        others: Returns those of fits with other seeds, None if impossible.
+        everybody: How many users can be asked.
+    """
+
+    first: Callable[[int], Pairs]
+    others: Callable[[int], Pairs | None]
+    everybody: int
 
 
 def over_fits(
     verdict: Verdict,
     claim: Claim,
-    first: Pairs,
-    others: Callable[[], Pairs | None],
+    users: int,
+    fits: Fits,
     see: Callable[[Pairs, Context], Seen],
     context: Context,
 ) -> Verdict:
     """The verdict on the first fits and on further ones, withdrawn if their spread is too large for it.
 
+    The first fits were asked until the verdict was just clear, so all fits together are often short of it with the
+    same users, above all where answers are noisy. More users are asked then.
+
     Args:
         verdict: The verdict on the first fits.
         claim: What is judged.
-        first: The answers of the first fits.
-        others: Returns those of fits with other seeds, None if impossible.
+        users: How many were asked for that verdict.
+        fits: Asks the fits.
         see: Measures the effects of answers.
         context: The facts of the run.
     """
     if verdict.status not in ("holds", "violated") or verdict.estimate is None:
         return verdict
-    try:
-        more = others()
-    except MissingAnswerError:
-        return withdrawn(
-            verdict,
-            "no answers of fits with other seeds are recorded, and --recsys-mode=replay fits nothing",
-        )
-    if more is None:
-        return verdict
-    pairs, _ = twice(first, more)
     # Answers differ with the fit. A correction for the run's other promises only decides how many users are asked.
     context = dataclasses.replace(context, deterministic=False, family=1)
-    judged = dataclasses.replace(
-        verdict_of(claim, verdict.relation, see(pairs, context), context),
-        looks=verdict.looks,
-        approximate=True,
-    )
-    if judged.estimate is None or judged.interval is None:
-        return withdrawn(judged, f"with other fits: {judged.reason}")
+    looks = verdict.looks
+    while True:
+        try:
+            more = fits.others(users)
+        except MissingAnswerError:
+            return withdrawn(
+                verdict,
+                "no answers of fits with other seeds are recorded, and --recsys-mode=replay fits nothing",
+            )
+        if more is None:
+            return verdict
+        pairs, _ = twice(fits.first(users), more)
+        seen = see(pairs, context)
+        judged = dataclasses.replace(
+            verdict_of(claim, verdict.relation, seen, context), looks=looks, approximate=True
+        )
+        if judged.estimate is None or judged.interval is None:
+            return withdrawn(judged, f"with other fits: {judged.reason}")
+        spread = _spread(judged, pairs, see, context)
+        if judged.status == verdict.status == _status(claim, spread.low, spread.high):
+            return _with_widest(judged, spread)
+        if users >= fits.everybody or pairs.unasked:
+            return _withdrawn_for_spread(verdict, judged, claim, spread)
+        users = min(fits.everybody, STEP * users)
+        looks += 1
 
+
+def _spread(
+    judged: Verdict, pairs: Pairs, see: Callable[[Pairs, Context], Seen], context: Context
+) -> _Estimate:
+    """The mean effect over all fits, of the users for whom the verdict claims something."""
     group = judged.broken
     name = (group.slicing, group.value) if group else None
-    estimate = _jackknife(pairs, lambda fewer: _mean(see(fewer, context), name))
-    quantile = float(stdtrit(estimate.fits - 2, 1 - context.alpha))
-    low = estimate.mean - quantile * estimate.error
-    high = estimate.mean + quantile * estimate.error
-    if judged.status == verdict.status == _status(claim, low, high):
-        if group:
-            return judged
-        widest = (min(low, judged.interval[0]), max(high, judged.interval[1]))
-        return dataclasses.replace(judged, interval=widest)
+    return _jackknife(pairs, lambda fewer: _mean(see(fewer, context), name), context.alpha)
 
-    return _withdrawn_for_spread(verdict, judged, claim, estimate, quantile)
+
+def _with_widest(judged: Verdict, spread: _Estimate) -> Verdict:
+    """The verdict, with the wider of its own bounds and those of the spread of fits."""
+    if judged.broken or judged.interval is None:
+        return judged
+    low, high = judged.interval
+    widest = (min(low, spread.low), max(high, spread.high))
+    return dataclasses.replace(judged, interval=widest)
 
 
 def _withdrawn_for_spread(
-    verdict: Verdict, judged: Verdict, claim: Claim, estimate: _Estimate, quantile: float
+    verdict: Verdict, judged: Verdict, claim: Claim, spread: _Estimate
 ) -> Verdict:
     """The withdrawn verdict on all fits, with its reason and the fits a side that are likely to be enough.
 
@@ -100,23 +152,20 @@ def _withdrawn_for_spread(
         verdict: The verdict on the first fits.
         judged: The verdict on all of them.
         claim: What is judged.
-        estimate: The mean effect over all fits.
-        quantile: The bounds of the mean, in standard errors.
+        spread: The mean effect over all fits.
     """
-    low = estimate.mean - quantile * estimate.error
-    high = estimate.mean + quantile * estimate.error
-    fits_a_side = estimate.fits // 2
+    fits_a_side = spread.fits // 2
     reason = (
         f"{verdict.status} with the first {fits_a_side // 2} fits a side; of {fits_a_side} with other seeds the mean "
-        f"lies between {low:.3f} and {high:.3f}, and {claim.promise} {claim.margin:g} is asked; "
+        f"lies between {spread.low:.3f} and {spread.high:.3f}, and {claim.promise} {claim.margin:g} is asked; "
         f"more fits narrow this (--recsys-replicates)"
     )
     without_claim = withdrawn(judged, reason)
     margin = abs(claim.margin)
-    if (quantile + _SURE_ERRORS) * estimate.error <= margin:
+    if (spread.quantile + _SURE_ERRORS) * spread.error <= margin:
         # There were fits enough for a mean of 0, so more of them are unlikely to help.
         return without_claim
-    error_in_margins = (quantile + _POWER_ERRORS) * estimate.error / margin
+    error_in_margins = (spread.quantile + _POWER_ERRORS) * spread.error / margin
     needed = math.ceil(fits_a_side * error_in_margins**2)
     details = {**without_claim.details, FITS_NEEDED: max(needed, fits_a_side + 1)}
     return dataclasses.replace(without_claim, details=details)
@@ -141,7 +190,7 @@ def _mean(seen: Seen, name: tuple[str, str] | None) -> float:
     return float(effects.effect.mean())
 
 
-def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float]) -> _Estimate:
+def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float], alpha: float) -> _Estimate:
     """The mean, with the standard error of the jackknife that leaves out each fit of either side."""
     of_source = [
         mean(dataclasses.replace(pairs, source=fewer)) for fewer in _without_each(pairs.source)
@@ -150,7 +199,9 @@ def _jackknife(pairs: Pairs, mean: Callable[[Pairs], float]) -> _Estimate:
         mean(dataclasses.replace(pairs, followup=fewer)) for fewer in _without_each(pairs.followup)
     ]
     variance = _jackknife_variance(of_source) + _jackknife_variance(of_followup)
-    return _Estimate(mean(pairs), math.sqrt(variance), len(of_source) + len(of_followup))
+    fits = len(of_source) + len(of_followup)
+    quantile = float(stdtrit(fits - 2, 1 - alpha))
+    return _Estimate(mean(pairs), math.sqrt(variance), fits, quantile)
 
 
 def _jackknife_variance(means: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.effect import NO_FLOOR, ONE_REPLICATE, Effects
 from pytest_recsys_mt.oracles.judging.encoding import replicates_of
-from pytest_recsys_mt.oracles.judging.fits import over_fits
+from pytest_recsys_mt.oracles.judging.fits import Fits, over_fits
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import with_shared
 from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
@@ -119,8 +119,12 @@ class _Comparison:
         if context.made_up and not pairs.days:
             asked_again()  # so that these calls are planned too
         if pairs.refits:
-            other_fits = partial(self.source.pair_anew, self.followup, last.users)
-            return over_fits(verdict, self.claim, pairs, other_fits, self.seen, context)
+            fits = Fits(
+                first=partial(self.source.pair, self.followup),
+                others=partial(self.source.pair_anew, self.followup),
+                everybody=self.everybody,
+            )
+            return over_fits(verdict, self.claim, last.users, fits, self.seen, context)
         # Asked at one time, both sides would show no change from day to day.
         standing = (
             verdict

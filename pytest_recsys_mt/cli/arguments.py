@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.cli import commands
-from pytest_recsys_mt.lrworld.command import add as add_questions
+from pytest_recsys_mt.extensions import COMMANDS, TABLES, entry_points, owner_of
 from pytest_recsys_mt.parity.command import add as add_parity
 
 Command = Callable[[argparse.Namespace], int | None]
@@ -19,9 +19,9 @@ SECTIONS = {
     "a project:": ("init", "prompts", "mutate", "parity"),
     "kept runs and their records:": ("runs", "compare", "view", "report", "monitor", "comment"),
     "answers on this machine:": ("cache", "batch"),
-    "benchmarks and papers:": ("leaderboard", "paper", "questions", "answers"),
+    "benchmarks and papers:": ("leaderboard", "paper", "answers"),
 }
-"""The commands by what they are for, in the order of the help."""
+"""The commands by what they are for, in the order of the help; others, as those of installed packages, end the last section."""
 
 
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -94,7 +94,7 @@ def _output(help: str) -> Argument:
 RECORD = "as --recsys-json wrote it, or a kept run: its number, accepted, or the latest of a model, a prompt or a day"
 
 
-TABLES = "a file that ends in .txt, .md, .tex, .csv or .html (default: {} on standard output)"
+FILES = "a file that ends in .txt, .md, .tex, .csv or .html (default: {} on standard output)"
 LIKE = "(default: the kept runs on the data of the latest that share a test with it)"
 
 
@@ -132,21 +132,36 @@ def _parser() -> argparse.ArgumentParser:
     _answers_kept(groups)
     _reports(groups)
     _projects(groups)
-    add_questions(groups)
     add_mutate(groups)
     add_parity(groups)
+    _of_packages(groups)
     _group_in_help(groups)
     return parser
 
 
+def _of_packages(groups: Any) -> None:
+    """Add the commands of installed packages; one that cannot be loaded is left out, and named."""
+    import sys
+
+    for point in entry_points(COMMANDS):
+        try:
+            point.load()(groups)
+        except Exception as error:  # noqa: BLE001 - it is code of others, and the other commands must work
+            print(
+                f"recsys-mt: the command {point.name!r} of {owner_of(point)} cannot be loaded: "
+                f"{type(error).__name__}: {error}",
+                file=sys.stderr,
+            )
+
+
 def _group_in_help(groups: Any) -> None:
-    """List the commands by `SECTIONS`; one that is in none of them stands at the end."""
+    """List the commands by `SECTIONS`; those that are in none of them end the last one."""
     shown = {each.dest: each for each in groups._choices_actions}
     in_sections = {name for names in SECTIONS.values() for name in names}
-    others = [name for name in shown if name not in in_sections]
-    sections = {**SECTIONS, "more:": others} if others else SECTIONS
+    others = tuple(name for name in shown if name not in in_sections)
+    *before, (last, names_of_last) = SECTIONS.items()
     ordered = []
-    for section, names in sections.items():
+    for section, names in (*before, (last, names_of_last + others)):
         ordered.append(groups._ChoicesPseudoAction(section, (), ""))
         for name in names:
             command = shown[name]
@@ -216,7 +231,7 @@ def _reports(groups: Any) -> None:
             help=f"{RECORD}; the earlier one first. One of several models, named twice, compares these (default: the latest kept run and "
             "the one before, of the same models, data and seed; of one, it and the latest like it)",
         ),
-        _output(TABLES.format("text")),
+        _output(FILES.format("text")),
     )  # fmt: skip
     _command(
         groups, "report", commands.report, "make the HTML report of a record",
@@ -240,7 +255,7 @@ def _tables(groups: Any) -> None:
         groups, "leaderboard", commands.leaderboard,
         "write one table of what several models reached, and who is really ahead of whom",
         _records(),
-        _output(TABLES.format("Markdown")),
+        _output(FILES.format("Markdown")),
         _argument("--suite", default="", metavar="NAME", help="only this suite: lrworld"),
         _argument(
             "--models", choices=("rows", "columns"),
@@ -250,11 +265,11 @@ def _tables(groups: Any) -> None:
     _command(
         groups, "paper", commands.paper,
         "write the tables of a suite's paper, with the values of records beside the printed ones",
-        _argument("suite", metavar="SUITE", help="arena, lrworld, metamorphic, multidimensional or popularity"),
+        _argument("suite", metavar="SUITE", help=", ".join(sorted(point.name for point in entry_points(TABLES)))),
         _records(),
         _argument("--table", default="", metavar="N", help="only this table"),
         _argument("--figure", default="", metavar="N", help="only the values of this figure"),
-        _output(TABLES.format("Markdown")),
+        _output(FILES.format("Markdown")),
         aliases=["tables"],  # its name in earlier versions
     )  # fmt: skip
     _command(

@@ -2,12 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.datasets.loading import NAMES, load, load_mini, obtained, place, unknown
+from pytest_recsys_mt.datasets.loading import NAMES as NAMES
+from pytest_recsys_mt.datasets.loading import load
+from pytest_recsys_mt.datasets.loading import load_mini as load_mini
+from pytest_recsys_mt.datasets.loading import obtained as obtained
+from pytest_recsys_mt.datasets.loading import place as place
+from pytest_recsys_mt.datasets.loading import unknown as unknown
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets.dataset import Dataset
 
-__all__ = ["NAMES", "Dataset", "load", "load_mini", "obtained", "place", "unknown"]
+__all__ = ["Dataset", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,13 +17,12 @@ from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.calls.subject import Subject, Wavers
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
-from pytest_recsys_mt.engine.benches import Benches
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.refits import Change, Refits
 from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
-from pytest_recsys_mt.recommenders.own_objects import JUDGES, RECOMMENDS
+from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
 from pytest_recsys_mt.recommenders.trained import Trained
 from pytest_recsys_mt.requests import Recommender, TextModel
@@ -75,7 +74,6 @@ class Roster:
         self._trainings: dict[tuple[int | None, int], Dataset] = {}
         self._changed: tuple[Fit, Renamed] | None = None
         self._refitted: OrderedDict[tuple[str, str, Fit], Subject] = OrderedDict()
-        self.benches = Benches(run)
 
     def recommender(self, spec: str) -> object:
         """The recommender that `spec` names; the same object every time."""
@@ -330,14 +328,13 @@ class Roster:
             return f"{name} does not run in this process, or is too large for two processes"
         return Elsewhere(self.settings, name, design)
 
-    def judge_named(self, spec: str) -> object:
-        """A judge object, or else a text model that is to judge, which is a recommender of the run too."""
-        from pytest_recsys_mt.arena import Judge
+    def object_named(self, spec: str, verbs: Sequence[str]) -> object:
+        """An object that `spec` names and that has one of the methods `verbs`, made once more."""
+        return made_from(spec, *self._options, verbs)
 
-        made = made_from(spec, *self._options, JUDGES)
-        if not isinstance(made, Judge):
-            self._recommenders.setdefault(spec, made)
-        return made
+    def know(self, spec: str, recommender: object) -> None:
+        """Take an object that was made already for the recommender that `spec` names, unless another is known."""
+        self._recommenders.setdefault(spec, recommender)
 
     def texts(self, spec: str, purpose: Purpose) -> Texts:
         """The text model that `spec` names, for prompts of a test or of a judge."""

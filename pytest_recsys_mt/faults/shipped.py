@@ -10,14 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import metadata
 
 from pytest_recsys_mt.errors import FaultError, RecommenderError
+from pytest_recsys_mt.extensions import FAULTS, entry_points
 from pytest_recsys_mt.faults.fault import Fault, Known
 from pytest_recsys_mt.recommenders.own_objects import in_file, in_module
-
-ENTRY_POINTS = "pytest_recsys_mt.faults"
-"""Group of entry points by which an installed package offers faults by name."""
 
 _MODULES = ("reading", "listing", "serving")
 
@@ -52,7 +49,7 @@ def name_of(kind: type[Fault]) -> str:
 
 @cache
 def shipped() -> Mapping[str, type[Fault]]:
-    """The faults of this package and of the group `ENTRY_POINTS`, by name."""
+    """The faults of this package and of the group `extensions.FAULTS`, by name."""
     found: dict[str, type[Fault]] = {}
     for module in _MODULES:
         loaded = importlib.import_module(f"pytest_recsys_mt.faults.{module}")
@@ -60,7 +57,7 @@ def shipped() -> Mapping[str, type[Fault]]:
             own = inspect.isclass(kind) and kind.__module__ == loaded.__name__
             if own and issubclass(kind, Fault) and not name.startswith("_"):
                 found[name_of(kind)] = kind
-    for point in metadata.entry_points(group=ENTRY_POINTS):
+    for point in entry_points(FAULTS):
         found.setdefault(point.name, _fault(point.load(), point.name))
     return found
 

@@ -15,7 +15,7 @@ LASTFM_SOURCE = "Hu, table 8 (hit rate by LLaRA's evaluation: over valid answers
 @lru_cache(maxsize=1)
 def tables() -> Mapping[str, Any]:
     """All tables of the file, by their names."""
-    text = (files("pytest_recsys_mt.lrworld") / "published.toml").read_text(encoding="utf-8")
+    text = (files("pytest_recsys_mt.suites.lrworld") / "published.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 

@@ -13,7 +13,7 @@ from pytest_recsys_mt.gate.policy import Policy, today
 from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of, slug
 from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of, relation_of, suite_of
 
-FIXTURES = frozenset({"recsys", "recsys_league", "recsys_model"})
+FIXTURES = frozenset({"recsys", "recsys_model", "recsys_recommenders"})
 """A test that uses one of these fixtures asks a recommender through the plugin."""
 
 THOROUGH = "recsys_thorough"

@@ -111,12 +111,15 @@ def _begins(config: pytest.Config) -> bool:
     return bool(worker == "gw0")
 
 
-def conclude(session: pytest.Session, reported: Reported) -> None:
+def conclude(
+    session: pytest.Session, reported: Reported, junit_failure: OSError | None = None
+) -> None:
     """Write the record and the other reports, if the run asked a recommender.
 
     Args:
         session: The session. Its exit status becomes a failure if the gate does not pass.
         reported: The reports of all tests.
+        junit_failure: Why pytest could not write the JUnit file, if it could not.
     """
     config = session.config
     collected = reported.collected(session)
@@ -160,6 +163,7 @@ def conclude(session: pytest.Session, reported: Reported) -> None:
         incomplete=[*missing(session, reported.uncollected), *without_result],
         again=again,
         left_out=config.stash.get(state.LEFT_OUT, 0),
+        junit_failure=junit_failure,
     )
     config.stash[state.RECORD] = record
     passed = record.document()["gate"]["status"] == "passed" and not record.unwritten

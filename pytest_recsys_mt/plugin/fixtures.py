@@ -11,11 +11,11 @@ from pytest_recsys_mt.plugin.state import SETTINGS, run_of, running_test_of
 from pytest_recsys_mt.wording import typed
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.arena import Arena, Aspect, Bench, Judge, League
     from pytest_recsys_mt.calls.texts import Texts
     from pytest_recsys_mt.engine.recsys import Recsys
+    from pytest_recsys_mt.engine.session import Session
     from pytest_recsys_mt.engine.settings import Settings
-    from pytest_recsys_mt.requests.design import Design
+    from pytest_recsys_mt.plugin.recommenders import Recommenders
 
 
 @pytest.fixture(scope="session")
@@ -58,111 +58,41 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     return running.recsys
 
 
+@pytest.fixture(scope="session")
+def recsys_session(pytestconfig: pytest.Config) -> Session:
+    """What a suite's own fixtures take from the run: options, text models, objects that specs name."""
+    from pytest_recsys_mt.engine.session import Session
+
+    return Session(run_of(pytestconfig))
+
+
 @pytest.fixture
-def recsys_against(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+def recsys_recommenders(request: pytest.FixtureRequest) -> Recommenders:
+    """Other recommenders by their specs, on the requests of the test: ``recsys_recommenders("mostpop")``."""
+    from pytest_recsys_mt.plugin.items import design_of
+    from pytest_recsys_mt.plugin.recommenders import Recommenders
+
+    run = run_of(request.config)
+    design = design_of(request.node, run.settings.design)
+    return Recommenders(run, running_test_of(request.node), request.node.nodeid, design)
+
+
+@pytest.fixture
+def recsys_against(
+    request: pytest.FixtureRequest, recsys: Recsys, recsys_recommenders: Recommenders
+) -> Recsys:
     """The recommender that --recsys-against names, on the same requests."""
     spec = _given(run_of(request.config).settings, "against", "a recommender to compare with")
-    return _other(request, spec, recsys.design)
+    return recsys_recommenders(spec)
 
 
 @pytest.fixture
-def recsys_sampler(request: pytest.FixtureRequest, recsys: Recsys) -> Recsys:
+def recsys_sampler(
+    request: pytest.FixtureRequest, recsys: Recsys, recsys_recommenders: Recommenders
+) -> Recsys:
     """The recommender that recsys_sampler names, on the same requests."""
     spec = _given(run_of(request.config).settings, "sampler", "a recommender to sample by")
-    return _other(request, spec, recsys.design)
-
-
-BASELINE = "mostpop"
-"""The opponent in the arena if --recsys-against is not given."""
-
-
-@pytest.fixture(scope="session")
-def recsys_judge(pytestconfig: pytest.Config) -> Judge | Bench:
-    """The judge that --recsys-judge names; override it to use your own."""
-    run = run_of(pytestconfig)
-    what = "a judge, which is a language model or any object with judge(comparisons)"
-    spec = _given(run.settings, "judge", what)
-    return run.roster.benches.named(spec)
-
-
-@pytest.fixture(scope="session")
-def recsys_aspects() -> tuple[Aspect, ...]:
-    """The aspects judged besides the overall quality; override it to add your own."""
-    from pytest_recsys_mt.arena import ASPECTS
-
-    return ASPECTS
-
-
-@pytest.fixture
-def recsys_arena(
-    request: pytest.FixtureRequest,
-    recsys_judge: Judge | Bench,
-    recsys_aspects: tuple[Aspect, ...],
-    recsys: Recsys,
-) -> Arena:
-    """The recommender under test against the one that --recsys-against names, with the judge."""
-    from pytest_recsys_mt.arena import Arena
-
-    run = run_of(request.config)
-    against = run.settings.against
-    if against is None and recsys.model == BASELINE:
-        raise DoesNotApply(
-            f"{BASELINE} is what others are compared with: give --recsys-against=SPEC"
-        )
-    spec = against or BASELINE
-    return Arena(
-        recsys.run(),
-        _other(request, spec, recsys.design).run(),
-        run.roster.benches.of(recsys_judge),
-        recsys_aspects,
-        run.settings.seed,
-        (recsys.model, spec),
-        recsys.design,
-    )
-
-
-@pytest.fixture
-def recsys_league(
-    request: pytest.FixtureRequest, recsys_judge: Judge | Bench, recsys_aspects: tuple[Aspect, ...]
-) -> League:
-    """All recommenders of the run, with the judge: those under test and the baseline, which is the last."""
-    from pytest_recsys_mt.arena import League
-    from pytest_recsys_mt.plugin.items import design_of
-
-    run = run_of(request.config)
-    settings = run.settings
-    baseline = settings.against or BASELINE
-    specs = [spec for spec in settings.models if spec != baseline]
-    specs.append(baseline)
-    if len(specs) < 3:
-        raise DoesNotApply(
-            f"needs three recommenders, got {', '.join(specs)}: give --recsys-model several times"
-        )
-    design = design_of(request.node, settings.design)
-    systems = {spec: _other(request, spec, design) for spec in specs}
-    running = running_test_of(request.node)
-    running.recsys = systems[specs[0]]
-    running.model = ", ".join(specs)
-    return League(
-        {spec: recsys.run() for spec, recsys in systems.items()},
-        run.roster.benches.of(recsys_judge),
-        recsys_aspects,
-        settings.seed,
-        design,
-    )
-
-
-def _other(request: pytest.FixtureRequest, spec: str, design: Design) -> Recsys:
-    """Another recommender than the one under test, on requests of the same design."""
-    from pytest_recsys_mt.engine.recsys import Recsys
-
-    run = run_of(request.config)
-    recommender = run.roster.recommender(spec)
-    return Recsys(
-        lambda design: run.runner(recommender, spec, design),
-        design,
-        running_test_of(request.node).report,
-    )
+    return recsys_recommenders(spec)
 
 
 @pytest.fixture

@@ -305,11 +305,19 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
         _remove_accounts(config)
     if reported is not None:  # not a worker
         with config.stash[state.PROGRESS].doing("writing the reports"):
-            conclude(session, reported)
+            conclude(session, reported, failure if _is_of_junit(config, failure) else None)
     record = config.stash.get(state.RECORD, None)
     is_failure_reported = record is not None and record.unwritten
     if failure is not None and not is_failure_reported:
         raise failure
+
+
+def _is_of_junit(config: pytest.Config, failure: OSError | None) -> bool:
+    """Whether a failure is that of writing the JUnit file; one that happens within the writing names no file."""
+    junit = config.getoption("xmlpath", None)
+    if failure is None or not junit:
+        return False
+    return failure.filename is None or os.path.abspath(failure.filename) == os.path.abspath(junit)
 
 
 def _end_tests(session: pytest.Session, run: Run | None, reported: Reported | None) -> None:

@@ -96,8 +96,6 @@ class Planning:
         if _asks_itself(pyfuncitem):
             self.unplanned[nodeid] = "asks the recommender itself, not through recsys"
             return True
-        if "recsys_judge" in fixtures_of(pyfuncitem):
-            self.plan.bounded[nodeid] = "which questions a judge gets depends on answers"
         if is_drawn(pyfuncitem):
             self.plan.bounded[nodeid] = "@given draws what it asks; more if an example fails"
             self._run_drawn(pyfuncitem)

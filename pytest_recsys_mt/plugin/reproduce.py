@@ -113,7 +113,7 @@ def _models(item: pytest.Item, settings: Settings) -> Sequence[str]:
     model = parameters_of(item).get("recsys_model")
     if model is not None:
         return [str(model)]
-    if "recsys_league" in fixtures_of(item):
+    if "recsys_recommenders" in fixtures_of(item):
         return settings.models
     return ()
 

@@ -50,15 +50,21 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Generator[None, object, object]:
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
     """Skip a test if a fixture of the user raises that something does not apply, as if the test did."""
     try:
         return (yield)
     except NotApplicable as error:
         reason = one_line(str(error)[:LONGEST]) or "no reason given"
-        raise DoesNotApply(reason) from None
+        outcome: BaseException = DoesNotApply(reason)
     except UnreachableError as error:
-        pytest.fail(f"{type(error).__name__}: {redact(str(error))}", pytrace=False)
+        text = f"{type(error).__name__}: {redact(str(error))}"
+        outcome = pytest.fail.Exception(text, pytrace=False)
+    # A fixture of several tests is set up for the first alone: pytest raises for the others what it keeps here.
+    if fixturedef.cached_result is not None:
+        _, key, _ = fixturedef.cached_result
+        fixturedef.cached_result = (None, key, (outcome, None))
+    raise outcome from None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,20 +6,18 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
 
 from pytest_recsys_mt import specs
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.extensions import RECOMMENDERS, entry_points, owner_of
 from pytest_recsys_mt.recommenders import own_objects
 from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
-
-ENTRY_POINTS = "pytest_recsys_mt.recommenders"
-"""Group of entry points by which an installed package offers recommenders by name."""
 
 _CLASS_OR_KEY = re.compile(r'(?m)^class (\w+)|^    key: ClassVar\[str\] = "(\w+)"')
 
@@ -72,7 +70,7 @@ def resolve(
       * ``recorded:FILE.jsonl``: earlier answers of a language model;
       * ``https://HOST/PATH``, ``http://...``: a recommender behind HTTP;
       * ``path/to/file.py:name``, ``package.module:name``: an object, a class or a factory;
-      * the name of a built-in recommender or of an entry point of the group `ENTRY_POINTS`;
+      * the name of a built-in recommender or of an entry point of the group `extensions.RECOMMENDERS`;
       * any other bare name: the OpenAI chat model of that name, unless it is within `NEAR` of a
         recommender's name, begins one, or is `RECOMMENDER_LIKE` (``openai:itemkn`` overrides this).
 
@@ -213,21 +211,11 @@ def _providers(name: str) -> dict[str, Callable[[], Any]]:
     providers: dict[str, Callable[[], Any]] = {}
     if name in NAMES:
         providers["pytest-recsys-mt itself"] = partial(_load_built_in, name)
-    for point in _entry_points(tuple(sys.path)):
+    for point in entry_points(RECOMMENDERS):
         if point.name != name:
             continue
-        owner = point.dist.name if point.dist else "an unknown distribution"
-        providers[f"{owner} ({point.value})"] = partial(_load_entry_point, point)
+        providers[f"{owner_of(point)} ({point.value})"] = partial(_load_entry_point, point)
     return providers
-
-
-@cache
-def _entry_points(path: tuple[str, ...]) -> metadata.EntryPoints:
-    """The recommenders of installed packages on this `path`.
-
-    Each look reads a file of each installed package, which took 10 ms, and a run names recommenders many times.
-    """
-    return metadata.entry_points(group=ENTRY_POINTS)
 
 
 def _load_built_in(name: str) -> Any:
@@ -253,7 +241,7 @@ def _load_entry_point(point: metadata.EntryPoint) -> Any:
 
 
 def _near(name: str) -> str | None:
-    offered = {*NAMES, *(point.name for point in _entry_points(tuple(sys.path)))}
+    offered = {*NAMES, *(point.name for point in entry_points(RECOMMENDERS))}
     plain = {re.sub(r"[\W_]", "", known).casefold(): known for known in sorted(offered)}
     asked = re.sub(r"[\W_]", "", name).casefold()
     close = [plain[found] for found in difflib.get_close_matches(asked, plain, n=1, cutoff=NEAR)]

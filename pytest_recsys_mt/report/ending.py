@@ -48,6 +48,7 @@ def finish(
     incomplete: Sequence[str] = (),
     again: Sequence[Again] = (),
     left_out: int = 0,
+    junit_failure: OSError | None = None,
 ) -> Record:
     """Collect the contents of the test reports, and write the requested files.
 
@@ -64,6 +65,7 @@ def finish(
         incomplete: Why the run is partial, if it is.
         again: What each process found when it asked some users again.
         left_out: How many selected tests the effort left out.
+        junit_failure: Why pytest could not write the JUnit file, if it could not.
     """
     record = Record(
         settings,
@@ -76,7 +78,7 @@ def finish(
     )
     _collect(record, reports, results, again)
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
-    _write_files(config, settings, record, reporter)
+    _write_files(config, settings, record, reporter, junit_failure)
     if settings.keep != "no" and settings.fault is None and record.rows:
         _keep(config.rootpath, settings, record, reporter)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -105,10 +107,18 @@ def _collect(
         record.notes.add(DIED)
 
 
-def _write_files(config: pytest.Config, settings: Settings, record: Record, reporter: Safe) -> None:
+def _write_files(
+    config: pytest.Config,
+    settings: Settings,
+    record: Record,
+    reporter: Safe,
+    junit_failure: OSError | None,
+) -> None:
     """Write the record, the facts into the JUnit file, and the page, those that were asked for."""
 
     def add_facts(path: Path) -> None:
+        if junit_failure is not None:  # what is there says that the run has not ended
+            raise junit_failure
         annotate(path, record.document(), config, gate=settings.ask_everybody)
 
     def draw(path: Path) -> None:

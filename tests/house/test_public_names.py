@@ -14,7 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pytest_recsys_mt"
 PUBLIC = [PACKAGE] + [
     f"{PACKAGE}.{name}"
-    for name in ("adapters", "arena", "faults", "lrworld", "oracles", "relations", "strategies")
+    for name in (
+        "adapters",
+        "arena",
+        "datasets",
+        "faults",
+        "lrworld",
+        "oracles",
+        "relations",
+        "strategies",
+    )
 ]
 BLOCK = re.compile(r"(?ms)^ *```python[^\n]*\n(.*?)^ *```")
 STATEMENT = re.compile(rf"(?m)^ *(from {PACKAGE}[\w.]* import (?:\([^)]*\)|[^\n]+))")

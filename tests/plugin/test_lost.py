@@ -324,3 +324,41 @@ def test_tests_of_others_are_none_of_ours(run: Run, losing: pytest.Pytester) -> 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.no_fnmatch_line("*recsys-mt:*")
     result.stdout.no_fnmatch_line("gate: *")
+
+
+def test_a_junit_file_that_pytest_cannot_write_is_named_and_the_summary_is_printed(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(
+        """
+        import errno
+        import pytest
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_sessionfinish():
+            raise OSError(errno.ENOSPC, "No space left on device")  # as pytest's own hook, for the JUnit file
+        """
+    )
+    pytester.makepyfile(
+        """
+        from pytest_recsys_mt import metamorphic
+        from pytest_recsys_mt.oracles import same_ranking
+        from pytest_recsys_mt.relations import reorder_history
+
+
+        @metamorphic(reorder_history)
+        def test_order(source, followup):
+            assert same_ranking(source, followup)
+        """
+    )
+    result = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-model=mostpop", "--junitxml=junit.xml"
+    )
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        ["*--junitxml='junit.xml' cannot be written: *No space left*", "*gate: passed; 1 held*"]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*wrote *junit.xml*")
+    junit = (pytester.path / "junit.xml").read_text(encoding="utf-8")
+    assert "has not ended" in junit, "a file that no reader takes for a run that passed"

@@ -261,3 +261,36 @@ def test_a_fixture_says_that_something_does_not_apply(pytester: pytest.Pytester)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--recsys-model=mostpop")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*1 not applicable: mostpop sleeps*"])
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcomes", "line"),
+    [
+        ("NotApplicable('closed')", {"skipped": 3}, "*3 not applicable: closed*"),
+        ("UnreachableError('no shop')", {"errors": 3}, "*UnreachableError: no shop*"),
+    ],
+)
+def test_a_fixture_of_several_tests_says_it_for_each(
+    pytester: pytest.Pytester, raised: str, outcomes: dict[str, int], line: str
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+        from pytest_recsys_mt import NotApplicable
+        from pytest_recsys_mt.errors import UnreachableError
+
+
+        @pytest.fixture(scope="session")
+        def shop():
+            raise {raised}
+
+
+        @pytest.mark.parametrize("number", range(3))
+        def test_it(recsys, shop, number):
+            assert number
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--recsys-model=mostpop")
+    result.assert_outcomes(**outcomes)
+    result.stdout.fnmatch_lines([line])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.extensions import RECOMMENDERS
 from pytest_recsys_mt.recommenders import (
     BM25,
     EASE,
@@ -24,7 +25,7 @@ from pytest_recsys_mt.recommenders import (
     describe,
     resolve,
 )
-from pytest_recsys_mt.recommenders.registry import ENTRY_POINTS, TRAINED
+from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.requests import Completion, Prompt
 from tests.extras import need
 
@@ -106,7 +107,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n"
         )
         lines = [f"{name} = {value}" for name, value in points.items()]
-        (folder / "entry_points.txt").write_text("\n".join([f"[{ENTRY_POINTS}]", *lines]))
+        (folder / "entry_points.txt").write_text("\n".join([f"[{RECOMMENDERS}]", *lines]))
 
     return installer
 

@@ -9,10 +9,11 @@ import pytest
 
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.errors import DataError
-from pytest_recsys_mt.report.paper_tables.declared import SUITES, read, tables_of
+from pytest_recsys_mt.report.paper_tables.declared import read, tables_of
 from pytest_recsys_mt.report.sheets import in_csv
 from tests.plugin.conftest import record_of
 
+SUITES = Path(__file__).resolve().parents[2] / "suites"
 SUITE = SUITES / "popularity" / "test_paper.py"
 
 DECLARED = sorted(SUITES.glob("*/tables/*.toml"))

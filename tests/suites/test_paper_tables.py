@@ -6,9 +6,11 @@ import pytest
 
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.report.paper_tables.command import filled
-from pytest_recsys_mt.report.paper_tables.declared import SUITES, tables_of
+from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.sheets import NONE
 from tests.suites import readers
+
+SUITES = Path(__file__).resolve().parents[2] / "suites"
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,15 @@
 """The command `recsys-mt paper`."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.extensions import SHEETS, entry_points, owner_of
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.outputs import record_at, require_output, told_as_data
-from pytest_recsys_mt.report.paper_tables import arena
 from pytest_recsys_mt.report.paper_tables.declared import Table, tables_of
 from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of
 from pytest_recsys_mt.report.paper_tables.filling import ELSEWHERE, UNTOLD, Filled, cut, filled
@@ -21,6 +20,9 @@ __all__ = ["Filled", "filled", "write_tables"]
 
 Documents = Sequence[tuple[str, Document]]
 """Records with their names."""
+
+MakesSheets = Callable[[Documents, str], Iterator[Sheet]]
+"""Makes the sheets of records that can stand in one table, and of the name of their data."""
 
 
 def write_tables(suite: str, records: Sequence[Path], output: Path | None, name: str) -> None:
@@ -39,9 +41,10 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
     documents = [(str(path), record_at(path)) for path in records]
     with told_as_data("these are not records as --recsys-json writes them"):
         data = _data_of(documents[0][1])
-        if suite == "arena":
-            every_sheet = list(_arena(documents, data))
-            # Figures of an arena are no choice of rows; they are found by their titles, which begin with a name.
+        if (make := _maker(suite)) is not None:
+            _require_alike(documents)
+            every_sheet = list(make(documents, data))
+            # What a suite makes itself is no choice of rows; it is found by its title, which begins with a name.
             title = name.replace("-", " ").capitalize()
         else:
             every_sheet = list(_declared(documents, suite, name, data))
@@ -52,6 +55,25 @@ def write_tables(suite: str, records: Sequence[Path], output: Path | None, name:
         raise DataError(f"the suite {suite!r} has no {name}; it has {known}")
     sheets.append(Sheet(notes=_partial(documents)))
     write_sheets(output, "tables", f"{suite} on {data}", sheets)
+
+
+def _maker(suite: str) -> MakesSheets | None:
+    """What makes the sheets of a suite, if its tables take more than a choice of rows.
+
+    Raises:
+        DataError: If it cannot be loaded.
+    """
+    for point in entry_points(SHEETS):
+        if point.name == suite:
+            try:
+                make: MakesSheets = point.load()
+            except Exception as error:
+                raise DataError(
+                    f"the tables of {suite!r} of {owner_of(point)} cannot be loaded from {point.value!r}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            return make
+    return None
 
 
 def _data_of(document: Document) -> str:
@@ -144,36 +166,6 @@ def _why_absent(table: Filled) -> str:
     if not reasons or len(reasons) < len(table.missing):
         reasons.append(f"{table.table.run} fills it")
     return "; ".join(reasons)
-
-
-def _arena(documents: Documents, data: str) -> Iterator[Sheet]:
-    """The sheets of an arena: its declared tables, its own, and which judge judged."""
-    _require_alike(documents)
-    arena_sheets = arena.sheets_of([document for _, document in documents])
-    if not arena_sheets:
-        raise DataError(
-            "these records have no verdict of an arena; run pytest --pyargs "
-            "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
-        )
-    rows = list(chain.from_iterable(document["results"] for _, document in documents))
-    faults = ", ".join(arena.faults_of(rows))
-    warning = []
-    if faults:
-        warning = [f"The judge fails its own tests ({faults}), so these are no results."]
-    for table in tables_of("arena"):
-        table_filled = filled(table, rows)
-        for sheet in sheets_of(table_filled, data):
-            yield replace(sheet, notes=[*sheet.notes, *(warning if table_filled.values else ())])
-    for sheet in arena_sheets:
-        if sheet.title == arena.JUDGE:
-            yield sheet
-        else:
-            yield replace(sheet, notes=[*sheet.notes, *warning])
-    for name, document in documents:
-        judge = options_of(document).get("--recsys-judge")
-        day = str(document["time"]["started"])[:10]
-        note = f"{name}: judge {judge} on {data}, seed {document['seed']}, {day}."
-        yield Sheet(notes=[one_line(note)])
 
 
 def _require_alike(documents: Documents) -> None:

@@ -7,13 +7,17 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.extensions import TABLES, entry_points, owner_of
 from pytest_recsys_mt.report.sheets import Drawn
 
-SUITES = Path(__file__).resolve().parents[2] / "suites"
+PUBLISHED = "published.toml"
+"""The file of a suite's published values, beside its folder of tables; a table names a part of it."""
 
 Spread = Literal["", "standard error", "standard deviation"]
 """What stands behind ±: of the values that differ in the detail `Table.over` alone."""
@@ -62,8 +66,8 @@ class Table:
         over: The detail of runs that are averaged, such as ``fold``; empty if a cell is one value.
         spread: What stands behind ±.
         kendall: Columns whose agreement over the lines is shown, as Kendall's tau-b of each two.
-        printed: Lines as they are printed: their names, and a text for each column; in a file also the table of LRWorld's
-            published values that has them as numbers.
+        printed: Lines as they are printed: their names, and a text for each column; in a file also the part of `PUBLISHED`
+            that has them as numbers.
         drawn: How a page draws it, see `Sheet`, and with `draws` which columns; empty for all.
         figures: The figures of the paper that show it, such as ``figure-2``.
         asked: What a cell is a mean over.
@@ -92,13 +96,33 @@ def tables_of(suite: str) -> list[Table]:
     Raises:
         DataError: If there is no such suite, or it has no tables. The message names those that have.
     """
-    having = sorted(folder.parent.name for folder in SUITES.glob("*/tables"))
-    if suite not in having:
+    points = {point.name: point for point in entry_points(TABLES)}
+    if suite not in points:
         raise DataError(
-            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(having)}"
+            f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(sorted(points))}"
         )
-    declared = (SUITES / suite / "tables").glob("*.toml")
+    declared = _folder(points[suite]).glob("*.toml")
     return sorted(map(read, declared), key=_place)
+
+
+def _folder(point: EntryPoint) -> Path:
+    """The folder of the tables in the package that an entry point names.
+
+    Raises:
+        DataError: If there is none.
+    """
+    try:
+        found = find_spec(point.value)
+    except ImportError:
+        found = None
+    places = [] if found is None else found.submodule_search_locations or []
+    folders = [Path(place) / "tables" for place in places]
+    having = [folder for folder in folders if folder.is_dir()]
+    if not having:
+        raise DataError(
+            f"the suite {point.name!r} of {owner_of(point)} has no folder 'tables' in the package {point.value!r}"
+        )
+    return having[0]
 
 
 def _place(table: Table) -> tuple[bool, list[int], str]:
@@ -118,7 +142,8 @@ def read(path: Path) -> Table:
         if "rows" in said:
             said["rows"] = [_made(Selected, each) for each in said["rows"]]
         if isinstance(printed := said.get("printed"), str):
-            said["printed"] = _published(printed, said["columns"])
+            published = path.parents[1] / PUBLISHED
+            said["printed"] = _published(published, printed, said["columns"])
         table: Table = _made(Table, {"name": path.stem, **said})
     except (TypeError, ValueError) as error:
         raise DataError(f"{str(path)!r} is no table of a paper: {error}") from error
@@ -134,9 +159,8 @@ def read(path: Path) -> Table:
     return table
 
 
-def _published(place: str, columns: Sequence[Selected]) -> dict[str, list[str]]:
-    text = (SUITES.parent / "lrworld/published.toml").read_text(encoding="utf-8")
-    found: Any = tomllib.loads(text)
+def _published(path: Path, place: str, columns: Sequence[Selected]) -> dict[str, list[str]]:
+    found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     for key in place.split("."):
         found = found[key]
     return {

@@ -3,12 +3,20 @@
 The paper (https://arxiv.org/abs/2412.11068) prints no numbers of the figures. Its tables are declared beside the suite.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
+from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
+from pytest_recsys_mt.report.paper_tables.declared import tables_of
+from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of as declared_sheets
+from pytest_recsys_mt.report.paper_tables.filling import filled
 from pytest_recsys_mt.report.sheets import Sheet
+from pytest_recsys_mt.safety.sanitize import one_line
 
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")
 JUDGE = "The judge under test"
@@ -20,9 +28,45 @@ def faults_of(rows: Iterable[Row]) -> list[str]:
     return sorted({row["oracle"].partition(":")[2] for row in held if row["status"] == "violated"})
 
 
-def sheets_of(documents: Sequence[Document]) -> list[Sheet]:
-    """The tables of some records; empty if they have no arena."""
-    rows = [row for each in documents for row in each["results"] if "arena" in row["suite"]]
+def sheets_of(documents: Sequence[tuple[str, Document]], data: str) -> Iterator[Sheet]:
+    """The sheets of an arena: its declared tables, its own, and which judge judged.
+
+    Args:
+        documents: Records with their names, which can stand in one table.
+        data: The name of their data.
+
+    Raises:
+        DataError: If they have no verdict of an arena.
+    """
+    rows = list(chain.from_iterable(document["results"] for _, document in documents))
+    own_sheets = _own_sheets([row for row in rows if "arena" in row["suite"]])
+    if not own_sheets:
+        raise DataError(
+            "these records have no verdict of an arena; run pytest --pyargs "
+            "pytest_recsys_mt.suites.arena --recsys-judge=SPEC --recsys-json=FILE"
+        )
+    faults = ", ".join(faults_of(rows))
+    warning = []
+    if faults:
+        warning = [f"The judge fails its own tests ({faults}), so these are no results."]
+    for table in tables_of("arena"):
+        table_filled = filled(table, rows)
+        for sheet in declared_sheets(table_filled, data):
+            yield replace(sheet, notes=[*sheet.notes, *(warning if table_filled.values else ())])
+    for sheet in own_sheets:
+        if sheet.title == JUDGE:
+            yield sheet
+        else:
+            yield replace(sheet, notes=[*sheet.notes, *warning])
+    for name, document in documents:
+        judge = options_of(document).get("--recsys-judge")
+        day = str(document["time"]["started"])[:10]
+        note = f"{name}: judge {judge} on {data}, seed {document['seed']}, {day}."
+        yield Sheet(notes=[one_line(note)])
+
+
+def _own_sheets(rows: Sequence[Row]) -> list[Sheet]:
+    """The sheets that no table declares; none if there are no rows."""
     league = next((each for row in rows if (each := detail_of(row, "league"))), None)
     pairs = league["pairs"] if league else list(_pairs(rows))
     return [

@@ -5,40 +5,40 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.engine.plan import Plan
+from pytest_recsys_mt.arena.bench import Bench
+from pytest_recsys_mt.arena.judging import Judge
+from pytest_recsys_mt.arena.language_judge import LanguageJudge
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.arena import Bench, Judge
-    from pytest_recsys_mt.engine.run import Run
+    from pytest_recsys_mt.engine.session import Session
+
+VERBS = ("judge", "complete")
+"""What the object that a spec of a judge names can do: judge, or complete a prompt that asks it to."""
 
 
 class Benches:
     """Makes each judge once per process."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._known: dict[Hashable, Bench] = {}
 
     def named(self, spec: str) -> Bench:
         """The judge that `spec` names: a judge object, or a text model asked to judge."""
-        from pytest_recsys_mt.arena import Bench, Judge, LanguageJudge
-
-        roster = self._run.roster
         if spec not in self._known:
-            made = roster.judge_named(spec)
+            made = self._session.made(spec, VERBS)
             if isinstance(made, Judge):
                 self._known[spec] = self._seat(made, spec)
             else:
-                described = self._run.settings.profiler
-                profiler = None if described is None else roster.texts(described, "profile")
-                judge = LanguageJudge(roster.texts(spec, "judge"), profiler)
-                self._known[spec] = Bench(judge, spec, self._run.executor.failures)
+                described = self._session.option("profiler")
+                texts = self._session.texts
+                profiler = None if described is None else texts(described, "profile")
+                judge = LanguageJudge(texts(spec, "judge", made), profiler)
+                self._known[spec] = Bench(judge, spec, self._session.failures)
         return self._known[spec]
 
     def of(self, judge: Judge | Bench) -> Bench:
         """The bench of a judge from a fixture; the same for the same judge."""
-        from pytest_recsys_mt.arena import Bench
-
         if isinstance(judge, Bench):
             return judge
         known = self._known.get(id(judge))
@@ -50,8 +50,5 @@ class Benches:
         return known
 
     def _seat(self, judge: Judge, name: str) -> Bench:
-        from pytest_recsys_mt.arena import Bench
-
-        executor = self._run.executor
-        planned = executor.planned_questions if isinstance(executor, Plan) else None
-        return Bench(judge, name, executor.failures, planned)
+        session = self._session
+        return Bench(judge, name, session.failures, session.planned_questions)

@@ -1,0 +1,1 @@
+"""A suite: a list should not be of one decade, unless the user asks for that."""

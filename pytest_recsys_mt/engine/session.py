@@ -1,0 +1,69 @@
+"""What a suite's own fixtures may take from the run: the fixture `recsys_session`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_recsys_mt.calls.causes import Purpose
+from pytest_recsys_mt.calls.failures import Failures
+from pytest_recsys_mt.engine.plan import Plan
+from pytest_recsys_mt.errors import RecommenderError
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.calls.texts import Texts
+    from pytest_recsys_mt.engine.run import Run
+
+
+class Session:
+    """The run, as fixtures see it that ask something else than the recommender under test."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def option(self, name: str) -> Any:
+        """The value of an option of the run: ``option("seed")`` is that of ``--recsys-seed``.
+
+        Raises:
+            RecommenderError: If there is no such option.
+        """
+        field = name.replace("-", "_")
+        if not hasattr(self._run.settings, field):
+            raise RecommenderError(
+                f"recsys_session.option({name!r}): there is no --recsys-{name}; pytest --help lists the options"
+            )
+        return getattr(self._run.settings, field)
+
+    def made(self, spec: str, verbs: Sequence[str]) -> object:
+        """The object that `spec` names, made once more. It must have one of the methods `verbs`.
+
+        Raises:
+            RecommenderError: If the spec is unknown or cannot be built.
+        """
+        return self._run.roster.object_named(spec, verbs)
+
+    def texts(self, spec: str, purpose: Purpose, model: object | None = None) -> Texts:
+        """The text model that `spec` names, for prompts of a suite, through the cache and the limits of the run.
+
+        Args:
+            spec: Spec of a language model.
+            purpose: What its calls are counted as.
+            model: The model, if `made` has made it already.
+
+        Raises:
+            NotApplicable: If it reads no text.
+        """
+        if model is not None:
+            self._run.roster.know(spec, model)
+        return self._run.roster.texts(spec, purpose)
+
+    @property
+    def failures(self) -> Failures:
+        """Names the objects of users that raise: ``with session.failures.outside_calls(name, what): ...``."""
+        return self._run.executor.failures
+
+    @property
+    def planned_questions(self) -> Callable[[str, int], None] | None:
+        """Counts questions to an object that are not asked, by its name, if the run is only planned; else None."""
+        executor = self._run.executor
+        return executor.planned_questions if isinstance(executor, Plan) else None

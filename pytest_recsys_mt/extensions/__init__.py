@@ -1,0 +1,43 @@
+"""What installed packages add: recommenders, faults, tables of papers, and commands of `recsys-mt`.
+
+Each is an entry point of one of the groups below. Fixtures and options of a suite are a pytest plugin as any other, an
+entry point of the group ``pytest11``; ``docs/extending.md`` shows a whole suite.
+"""
+
+import sys
+from functools import cache
+from importlib import metadata
+
+RECOMMENDERS = "pytest_recsys_mt.recommenders"
+"""Recommenders by name: a class, a factory or an object."""
+
+FAULTS = "pytest_recsys_mt.faults"
+"""Faults that `recsys-mt mutate` plants, by name: a class of `pytest_recsys_mt.faults.Fault`."""
+
+TABLES = "pytest_recsys_mt.tables"
+"""Suites by name: a package with a folder ``tables``, whose TOML files declare the tables of a paper."""
+
+SHEETS = "pytest_recsys_mt.sheets"
+"""Suites whose tables take more than a choice of rows, by name: a function that makes the sheets of some records."""
+
+COMMANDS = "pytest_recsys_mt.commands"
+"""Commands of `recsys-mt` by name: a function that adds a parser to those of ``argparse``."""
+
+
+def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
+    """The entry points of a group that the installed packages have, the first found of equal names first."""
+    return _entry_points(group, tuple(sys.path))
+
+
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
+    """The same on this `path`.
+
+    Each look reads a file of each installed package, which took 10 ms, and a run names recommenders many times.
+    """
+    return tuple(metadata.entry_points(group=group))
+
+
+def owner_of(point: metadata.EntryPoint) -> str:
+    """The package that an entry point belongs to, for messages."""
+    return point.dist.name if point.dist else "an unknown distribution"

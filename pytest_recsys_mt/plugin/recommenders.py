@@ -1,0 +1,57 @@
+"""Recommenders beside the one under test: the fixture `recsys_recommenders`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.requests.design import Design
+
+if TYPE_CHECKING:
+    from pytest_recsys_mt.engine.ledger import RunningTest
+    from pytest_recsys_mt.engine.run import Run
+
+
+@dataclass(frozen=True)
+class Recommenders:
+    """Makes recommenders of specs, each once for all tests, and asks them the requests of one test.
+
+    Attributes:
+        design: How the requests of the test are made.
+    """
+
+    _run: Run
+    _running: RunningTest
+    _nodeid: str
+    design: Design
+
+    def __call__(self, spec: str) -> Recsys:
+        """The recommender that a spec names.
+
+        Raises:
+            RecommenderError: If the spec is unknown or cannot be built.
+        """
+        recommender = self._run.roster.recommender(spec)
+        return Recsys(
+            lambda design: self._run.runner(recommender, spec, design),
+            self.design,
+            self._running.report,
+        )
+
+    def compared(self, specs: Sequence[str]) -> dict[str, Recsys]:
+        """Several recommenders that the test is about, instead of `recsys`: its verdicts name them all.
+
+        Args:
+            specs: Their specs, one or more.
+        """
+        found = {spec: self(spec) for spec in specs}
+        self._running.recsys = found[specs[0]]
+        self._running.model = ", ".join(specs)
+        return found
+
+    def plans_at_most(self, reason: str) -> None:
+        """Say in a plan that it names the most calls of the test, since its calls depend on answers; say why."""
+        if self._run.settings.plan:
+            self._run.plan.bounded[self._nodeid] = reason

@@ -1,0 +1,84 @@
+"""The suite of `examples/own_suite`: a package of others, installed, with tests, a fixture, a table and a command."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which the package is installed."""
+    source, target = (tmp_path_factory.mktemp(name) for name in ("source", "target"))
+    example = ROOT / "examples" / "own_suite"
+    for path in example.rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".toml"):
+            copied = source / path.relative_to(example)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            copied.write_bytes(path.read_bytes())
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps")
+    subprocess.run([*pip, "--no-build-isolation", "--target", target, source], check=True)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(target), str(ROOT)))}
+
+
+def run(
+    installed: dict[str, str], folder: Path, *words: str, fails: bool = False
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder, env=installed, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert bool(done.returncode) is fails, done.stdout + done.stderr
+    return done
+
+
+RECSYS_MT = ("-c", "from pytest_recsys_mt.cli import main; raise SystemExit(main())")
+
+
+def test_it_runs_fills_its_table_and_has_its_command(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    said = run(
+        installed, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40",
+        "--recsys-model=itemknn", "--recsys-model=userknn", "--recsys-json=record.json",
+    ).stdout  # fmt: skip
+    assert "decades, itemknn  2 hold" in said
+    assert "gate: passed; 4 held" in said
+
+    table = run(installed, tmp_path, *RECSYS_MT, "paper", "decades", "record.json").stdout
+    cells = [line.split("|")[1:3] for line in table.splitlines() if "knn" in line]
+    assert [name.strip() for name, _ in cells] == ["itemknn", "userknn"]
+    assert all(0.1 <= float(share) <= 0.7 for _, share in cells)
+
+    assert "1990s 79" in run(installed, tmp_path, *RECSYS_MT, "decades").stdout
+    assert "decades" in run(installed, tmp_path, *RECSYS_MT, "--help").stdout
+
+
+def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    info = tmp_path / "broken" / "broken_suite-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\n"
+        "[pytest_recsys_mt.tables]\ngone = nowhere.suite\n"
+    )
+    path = os.pathsep.join((str(info.parent), installed["PYTHONPATH"]))
+    done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "decades", "mini")
+    assert "1990s 79" in done.stdout
+    assert "the command 'gone' of broken-suite cannot be loaded: ModuleNotFoundError" in done.stderr
+
+    run(
+        installed, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40",
+        "--recsys-model=mostpop", "--recsys-json=record.json",
+    )  # fmt: skip
+    done = run(
+        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "gone", "record.json", fails=True
+    )  # fmt: skip
+    assert "the suite 'gone' of broken-suite has no folder 'tables'" in done.stderr
+    assert "Traceback" not in done.stderr

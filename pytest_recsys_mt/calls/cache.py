@@ -71,6 +71,7 @@ class AnswerCache:
         self.directory = directory
         self.refused = 0
         self.unwritable = ""
+        self._is_stuck = False  # until the database is opened again
         if not write:
             self.unwritable = str(self._broken("written", "it is open for reading"))
         self._empties = empties
@@ -178,19 +179,21 @@ class AnswerCache:
         """The database, to write to; a `CacheError` says why it takes no answer."""
         if self._rows is None:
             raise CacheError(self.unwritable)
-        if "readonly" in self.unwritable:
+        if self._is_stuck:
             self._rows.reopen()
         try:
             if not self._database.exists() or self._database.stat().st_ino != self._inode:
                 raise OSError("it was removed or replaced while this run goes on")
             yield self._rows
             self.unwritable = ""
+            self._is_stuck = False
         except database.FAULTS as error:
             if isinstance(error.__context__, CacheError):
                 # SQLite has rolled back by itself, so that diskcache cannot: what came before says why.
                 raise error.__context__ from error
             broken = self._broken("written", error)
             self.unwritable = str(broken)
+            self._is_stuck = database.leaves_stuck(error)
             raise broken from error
 
     def rows(self) -> Iterator[tuple[int, Kept | None]]:

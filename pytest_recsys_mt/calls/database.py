@@ -34,6 +34,24 @@ Row = tuple[Any, Any, Any, Any]
 """Key, mode, filename and value, as they stand in the database."""
 
 
+_STICKING = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+"""Errors of SQLite after which a connection may fail for as long as it is open, also if the disk works again."""
+
+
+def leaves_stuck(error: BaseException) -> bool:
+    """Whether a database must be opened again before it can be written, if it can at all.
+
+    A full disk is none of these: the open database goes on when there is space. Where a transaction cannot begin, diskcache
+    raises its own error in place of SQLite's.
+    """
+    if isinstance(error, diskcache.Timeout):
+        return True
+    code = getattr(
+        error, "sqlite_errorcode", None
+    )  # an extended code, whose last byte is the primary one
+    return code is not None and code & 0xFF in _STICKING
+
+
 class RefusedError(Exception):
     """A row that this package has not written."""
 
@@ -79,7 +97,8 @@ class Database(diskcache.Cache):  # type: ignore[misc]
     def reopen(self) -> None:
         """Let the next use open the database again, unless a transaction goes on.
 
-        SQLite opens for reading what it cannot open for writing, and leaves it so for as long as it is open.
+        SQLite opens for reading what it cannot open for writing, and leaves it so for as long as it is open. After a
+        fault while the log beside the database was opened, a connection may begin no transaction any more either.
         """
         if not self._con.in_transaction:
             self.close()

@@ -4,11 +4,14 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
+import diskcache
 import pytest
 
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.call import Call
+from pytest_recsys_mt.calls.database import Database, leaves_stuck
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.keeping import Keeping
 from pytest_recsys_mt.calls.subjects import subject
@@ -157,3 +160,44 @@ def test_answers_that_memory_is_too_short_to_write_are_paid_once(
     executor.keep_rest()
     Executor(AnswerCache(cache.directory), "auto", "next run").execute(asked, calls)
     assert model.asked == 2
+
+
+def _sqlite_error(folder: Path, *, full: bool) -> sqlite3.Error:
+    """A real error of SQLite: of a full database, or of a file that it cannot open."""
+    path = folder / "full.db" if full else folder / "none" / "none.db"
+    statements = "PRAGMA max_page_count = 1; CREATE TABLE full (text)"
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(statements)
+    except sqlite3.Error as error:
+        return error
+    raise AssertionError(f"{path} took {statements}")
+
+
+def test_what_a_database_recovers_from_only_if_it_is_opened_again(tmp_path: Path) -> None:
+    assert leaves_stuck(diskcache.Timeout())
+    assert leaves_stuck(_sqlite_error(tmp_path, full=False))
+    # An open database goes on when there is space again; to open it anew would write its log into the database.
+    assert not leaves_stuck(_sqlite_error(tmp_path, full=True))
+    assert not leaves_stuck(OSError("it was removed"))
+
+
+def test_answers_are_written_though_no_transaction_could_begin_at_first(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begins_nothing(*_: object, **__: object) -> NoReturn:
+        raise diskcache.Timeout
+
+    def close(database: Database) -> None:
+        monkeypatch.undo()
+        database.close()
+
+    # As a connection whose log could not be opened, until it is closed.
+    monkeypatch.setattr(Database, "transact", begins_nothing)
+    monkeypatch.setattr(Database, "close", close)
+    asked, calls = calls_of(Counted(), "1")
+    executor = Executor(cache, "auto", "run")
+    executor.execute(asked, calls)
+    assert not cache.unwritable
+    assert cache.get(calls[0].key) is not None
+    assert executor.keep_rest() == ""

@@ -25,7 +25,7 @@ from pytest_recsys_mt.gate.reading import OF_ROWS
 from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
-from pytest_recsys_mt.oracles.statistics.breaks import began, log_evidence, log_growth
+from pytest_recsys_mt.oracles.statistics.breaks import STAKES, began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.safety.numbers import numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
@@ -293,22 +293,39 @@ class _Past:
 def _growth(
     series: Series, night: Night, users: Sequence[str], lost: Sequence[str], past: _Past | None
 ) -> Floats:
-    promise, margin = series.terms["promise"], series.terms["margin"]
+    """The logarithm of what the bets on one night win, for each way to break the promise and each stake."""
+    promise = series.terms["promise"]
+    ways = 2 if promise == "within" else 1
+    if not users and not lost:
+        return np.zeros(ways * len(STAKES))
     low, high = night.reach
-    values = np.clip(np.array(numbers_of(night.values, users), np.float64), low, high)
-    lowest, highest = (np.append(values, np.full(len(lost), end)) for end in night.reach)
-    if past is None:
-        most = np.full(len(lowest), margin)
-        least = -most if promise == "within" else most
-    else:
-        worst, best = past.means((*users, *lost))
-        most, least = worst + series.tolerance, best - series.tolerance
-    ways = []
+    values = np.array(numbers_of(night.values, users), np.float64)
+    values = np.minimum(np.maximum(values, low), high)
+    lowest = highest = values
+    if lost:
+        lowest = np.concatenate((values, np.full(len(lost), low)))
+        highest = np.concatenate((values, np.full(len(lost), high)))
+
+    most, least = _limits(series, users, lost, past)
+    found = []
     if promise != "at least":
-        ways.append(log_growth(lowest - most, float(most.max(initial=low)) - low))
+        largest = max(float(np.max(most)), low)
+        found.append(log_growth(lowest - most, largest - low))
     if promise != "at most":
-        ways.append(log_growth(least - highest, high - float(least.min(initial=high))))
-    return np.concatenate(ways)
+        smallest = min(float(np.min(least)), high)
+        found.append(log_growth(least - highest, high - smallest))
+    return np.concatenate(found)
+
+
+def _limits(
+    series: Series, users: Sequence[str], lost: Sequence[str], past: _Past | None
+) -> tuple[Floats | float, Floats | float]:
+    """The largest and the smallest values that keep the promise: one for all users, or one for each, ``(users,)``."""
+    margin = float(series.terms["margin"])
+    if past is None:
+        return margin, -margin if series.terms["promise"] == "within" else margin
+    worst, best = past.means((*users, *lost))
+    return worst + series.tolerance, best - series.tolerance
 
 
 def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:

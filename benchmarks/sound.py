@@ -5,6 +5,7 @@
 Each line is the number of runs whose gate passes, of so many seeds. The recommenders are ``itemknn`` with Gumbel noise
 on its scores, in units of their deviation over the catalogue; the same behind HTTP; and a text model of the zoo, which
 reads prompts and answers with titles, with the same noise. That one understands the questions of the metamorphic suite.
+With ``--kinds unseeded`` they are those of `benchmarks.zoo.noisy`, whose noise no seed gives back.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,7 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.zoo import text
+from benchmarks.zoo import noisy, text
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.knn import ItemKNN
@@ -158,7 +159,15 @@ def _http(noise: float, _: Path) -> str:
     return f"http://127.0.0.1:{server.server_port}"
 
 
-KINDS = {"classical": _classical, "text": _text, "http": _http}
+def _unseeded(name: str, folder: Path) -> str:
+    model = folder / f"{name}.py"
+    source = f"from benchmarks.zoo.noisy import noisy\n\ndef Model():\n    return noisy({name!r})\n"
+    model.write_text(source, encoding="utf-8")
+    return f"{model}:Model"
+
+
+SEEDED = {"classical": _classical, "text": _text, "http": _http}
+KINDS = (*SEEDED, "unseeded")
 
 
 def run(model: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]]:
@@ -189,6 +198,18 @@ def run(model: str, seed: int, users: int, folder: Path) -> tuple[str, list[str]
     return document["gate"]["status"], red
 
 
+def _models(
+    kinds: Sequence[str], noise: Sequence[float], folder: Path
+) -> Iterator[tuple[str, str]]:
+    """What each line begins with, and the spec of its recommender."""
+    seeded = [kind for kind in kinds if kind in SEEDED]
+    for kind, level in itertools.product(seeded, noise):
+        yield f"{kind}, noise {level:g}", SEEDED[kind](level, folder)
+    if "unseeded" in kinds:
+        for name in noisy.KINDS:
+            yield f"unseeded, {name}", _unseeded(name, folder)
+
+
 def main() -> None:
     """Print a line per cell."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -196,20 +217,16 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--users", type=int, default=200)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(SEEDED))
     parser.add_argument("--noise", nargs="+", type=float, default=LEVELS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.processes) as pool:
-        for kind, noise in itertools.product(given.kinds, given.noise):
-            of = functools.partial(
-                run, KINDS[kind](noise, Path(folder)), users=given.users, folder=Path(folder)
-            )
+        for label, model in _models(given.kinds, given.noise, Path(folder)):
+            of = functools.partial(run, model, users=given.users, folder=Path(folder))
             found = list(pool.map(of, range(given.first, given.first + given.seeds)))
             passed = sum(gate == "passed" for gate, _ in found)
             red = Counter(row for _, rows in found for row in rows)
-            print(
-                f"{kind}, noise {noise:g}: {passed} of {given.seeds} pass; {dict(red)}", flush=True
-            )
+            print(f"{label}: {passed} of {given.seeds} pass; {dict(red)}", flush=True)
 
 
 if __name__ == "__main__":

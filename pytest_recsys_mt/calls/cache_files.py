@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
-from pytest_recsys_mt.calls.cache import AnswerCache, Kept, row_of, sound_row
+from pytest_recsys_mt.calls.cache import AnswerCache, Kept
+from pytest_recsys_mt.calls.cached_rows import row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
 from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.safety.files import failing_as, written_or

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.calls import database
-from pytest_recsys_mt.calls.cache import AnswerCache, row_of, sound_answer, sound_row
+from pytest_recsys_mt.calls.cache import AnswerCache
+from pytest_recsys_mt.calls.cached_rows import row_of, sound_answer, sound_row
 from pytest_recsys_mt.calls.call import canonical, key_of
 from pytest_recsys_mt.calls.database import JSONTextDisk
 from pytest_recsys_mt.calls.executor import Executor

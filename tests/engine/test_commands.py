@@ -155,7 +155,7 @@ def test_a_damaged_line_is_refused_by_number_and_the_others_are_taken(
 def test_what_is_no_answer_is_refused_though_its_checksum_fits(
     tmp_path: Path, wrong: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_recsys_mt.calls.cache import row_of
+    from pytest_recsys_mt.calls.cached_rows import row_of
 
     file = tmp_path / "answers.jsonl"
     file.write_text(json.dumps({"key": key_of(call(1)), **row_of(call(1), wrong)}))
@@ -166,7 +166,8 @@ def test_what_is_no_answer_is_refused_though_its_checksum_fits(
 
 @pytest.mark.parametrize("empty", [{"text": ""}, {"items": []}], ids=str)
 def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
-    from pytest_recsys_mt.calls.cache import AnswerCache, row_of
+    from pytest_recsys_mt.calls.cache import AnswerCache
+    from pytest_recsys_mt.calls.cached_rows import row_of
 
     file, cache = tmp_path / "answers.jsonl", tmp_path / "cache"
     key, stamped = key_of(call(1)), {**empty, "run": "run"}
@@ -185,7 +186,7 @@ def test_an_empty_answer_is_one(tmp_path: Path, empty: dict[str, Any]) -> None:
 def test_what_json_does_not_know_as_a_number_is_refused_by_its_line(
     tmp_path: Path, number: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_recsys_mt.calls.cache import row_of
+    from pytest_recsys_mt.calls.cached_rows import row_of
 
     file = tmp_path / "answers.jsonl"
     row = json.dumps({"key": key_of(call(1)), **row_of(call(1), {"text": "a", "usage": [77, 3]})})

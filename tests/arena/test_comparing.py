@@ -294,7 +294,9 @@ def test_names(recsys_arena):
 def test_a_project_brings_its_own_judge_and_aspects(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(OWN)
     pytester.makepyfile(test_mine=TEST)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rs", "--recsys-users=60")
+    result = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "-rs", "-v", "--recsys-users=60"
+    )
     text = result.stdout.str()
     assert "novelty against mostpop" in text
     assert "leaves 'accuracy' out" in text

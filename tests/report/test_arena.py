@@ -36,7 +36,8 @@ def test_the_page_has_the_figures_of_the_paper(
         assert re.search(rf"<h2[^>]*><bdi>{title}", text)
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     assert len(drawings) == 4
-    stacked = ElementTree.fromstring(drawings[0])
+    figure_3 = next(each for each in drawings if 'aria-label="Figure 3' in each)
+    stacked = ElementTree.fromstring(figure_3)
     bars = [each.attrib["points"] for each in stacked.iter() if "fill-opacity" in each.attrib]
     ends = [[float(point.split(",")[0]) for point in each.split()] for each in bars]
     widths = [max(each) - min(each) for each in ends]

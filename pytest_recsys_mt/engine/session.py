@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.engine.plan import Plan
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.engine.settings import FIELDS
+from pytest_recsys_mt.errors import RecommenderError, meant
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
@@ -24,15 +25,17 @@ class Session:
     def option(self, name: str) -> Any:
         """The value of an option of the run: ``option("seed")`` is that of ``--recsys-seed``.
 
+        An option that may be repeated has a tuple of values.
+
         Raises:
-            RecommenderError: If there is no such option.
+            RecommenderError: If there is no such option. How requests are made is `recsys_recommenders.design`.
         """
-        field = name.replace("-", "_")
-        if not hasattr(self._run.settings, field):
+        if name not in FIELDS:
             raise RecommenderError(
-                f"recsys_session.option({name!r}): there is no --recsys-{name}; pytest --help lists the options"
+                f"recsys_session.option({name!r}): there is no such option{meant(name, FIELDS)}; the options are "
+                f"{', '.join(sorted(FIELDS))}"
             )
-        return getattr(self._run.settings, field)
+        return getattr(self._run.settings, FIELDS[name])
 
     def made(self, spec: str, verbs: Sequence[str]) -> object:
         """The object that `spec` names, made once more. It must have one of the methods `verbs`.

@@ -269,6 +269,13 @@ def _options_of(field: Field[Any]) -> tuple[Option, ...]:
 OPTIONS = tuple(each for field in fields(Settings) for each in _options_of(field))
 """Every option, in the order of ``--help``."""
 
+FIELDS = {
+    options[0].name: field.name
+    for field in fields(Settings)
+    if len(options := _options_of(field)) == 1
+}
+"""The field of each option that fills one alone, by the name of the option."""
+
 RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get("recorded"))
 """The fields that the record names."""
 

@@ -317,7 +317,9 @@ def _is_of_junit(config: pytest.Config, failure: OSError | None) -> bool:
     junit = config.getoption("xmlpath", None)
     if failure is None or not junit:
         return False
-    return failure.filename is None or os.path.abspath(failure.filename) == os.path.abspath(junit)
+    # Absolute, as a recommender may have changed the folder.
+    path = config.invocation_params.dir / os.path.expanduser(os.path.expandvars(junit))
+    return failure.filename is None or os.path.normpath(failure.filename) == os.path.normpath(path)
 
 
 def _end_tests(session: pytest.Session, run: Run | None, reported: Reported | None) -> None:

@@ -90,7 +90,7 @@ def recsys_league(
     from pytest_recsys_mt.arena import League
 
     baseline = recsys_session.option("against") or BASELINE
-    specs = [spec for spec in recsys_session.option("models") if spec != baseline]
+    specs = [spec for spec in recsys_session.option("model") if spec != baseline]
     specs.append(baseline)
     if len(specs) < 3:
         raise NotApplicable(

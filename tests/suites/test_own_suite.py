@@ -82,3 +82,29 @@ def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work
     )  # fmt: skip
     assert "the suite 'gone' of broken-suite has no folder 'tables'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_recsys_mt.errors import RecommenderError
+
+        def test_it(recsys_session, recsys_recommenders):
+            assert recsys_session.option("seed") == 3
+            assert recsys_session.option("model") == ("mostpop", "itemknn")
+            assert recsys_session.option("against") is None
+            with pytest.raises(RecommenderError, match="'sead'.*did you mean 'seed'"):
+                recsys_session.option("sead")
+            assert recsys_recommenders.design.users == 7
+            assert recsys_recommenders("mostpop").model == "mostpop"
+            with pytest.raises(RecommenderError, match="no recommender 'mostpob'"):
+                recsys_recommenders("mostpob")
+            assert list(recsys_recommenders.compared(["itemknn", "mostpop"])) == ["itemknn", "mostpop"]
+        """
+    )
+    result = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-model=mostpop", "--recsys-model=itemknn", "--recsys-seed=3",
+        "--recsys-users=7",
+    )  # fmt: skip
+    result.assert_outcomes(passed=1)

@@ -18,6 +18,7 @@ from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.source import Branches
 from pytest_recsys_mt.errors import DataError, NotApplicable
+from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
 from pytest_recsys_mt.plugin.state import running_test_of
@@ -54,7 +55,7 @@ class Planning:
         """Deselect the tests that ask no recommender."""
         asking, others = [], []
         for item in items:
-            if {"recsys", "recommender"} & fixtures_of(item):
+            if asks(item) or "recommender" in fixtures_of(item):
                 asking.append(item)
             else:
                 others.append(item)

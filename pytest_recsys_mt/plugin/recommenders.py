@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.engine.recsys import Recsys
+from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests.design import Design
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class Recommenders:
         Raises:
             RecommenderError: If the spec is unknown or cannot be built.
         """
+        if not isinstance(spec, str):
+            raise RecommenderError(
+                f"recsys_recommenders({spec!r}): a spec is needed, such as 'mostpop'"
+            )
         recommender = self._run.roster.recommender(spec)
         return Recsys(
             lambda design: self._run.runner(recommender, spec, design),
@@ -45,7 +50,22 @@ class Recommenders:
 
         Args:
             specs: Their specs, one or more.
+
+        Returns:
+            The recommenders by their specs.
+
+        Raises:
+            RecommenderError: If there is none, a spec is unknown, or the test uses `recsys` too.
         """
+        if isinstance(specs, str) or not specs:
+            raise RecommenderError(
+                f"recsys_recommenders.compared({specs!r}): a list of specs is needed, such as ['itemknn', 'mostpop']"
+            )
+        if self._running.recsys is not None:
+            raise RecommenderError(
+                "recsys_recommenders.compared() names what the test is about, and the test uses recsys too: take its "
+                "recommender from compared(), or the others from recsys_recommenders(SPEC)"
+            )
         found = {spec: self(spec) for spec in specs}
         self._running.recsys = found[specs[0]]
         self._running.model = ", ".join(specs)

@@ -31,7 +31,7 @@ def list_relations(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     for item in items:
         where = function_of(item.nodeid)
         if item.get_closest_marker(MARK) is None:
-            if "recsys" in getattr(item, "fixturenames", ()):
+            if {"recsys", "recsys_recommenders"} & set(getattr(item, "fixturenames", ())):
                 alone.setdefault(where, promise_of(item, None, ""))
             continue
         transformation = getattr(item, "callspec").params["followup"]  # noqa: B009 - not typed

@@ -65,13 +65,14 @@ def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\n"
-        "[pytest_recsys_mt.tables]\ngone = nowhere.suite\n"
+        "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\nends = sys:exit\n"
+        "[pytest_recsys_mt.tables]\ngone = nowhere.suite\ndecades = decades\n"
     )
     path = os.pathsep.join((str(info.parent), installed["PYTHONPATH"]))
     done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "decades", "mini")
     assert "1990s 79" in done.stdout
     assert "the command 'gone' of broken-suite cannot be loaded: ModuleNotFoundError" in done.stderr
+    assert "the command 'ends' of broken-suite cannot be loaded: SystemExit" in done.stderr
 
     run(
         installed, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40",
@@ -82,6 +83,26 @@ def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work
     )  # fmt: skip
     assert "the suite 'gone' of broken-suite has no folder 'tables'" in done.stderr
     assert "Traceback" not in done.stderr
+    done = run(
+        {**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "paper", "decades", "record.json", fails=True
+    )  # fmt: skip
+    assert "several packages, broken-suite and recsys-decades; uninstall" in done.stderr
+
+
+def test_a_test_of_other_recommenders_alone_is_planned(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from pytest_recsys_mt.oracles import at_least
+
+        def test_all(recsys_recommenders):
+            for each in recsys_recommenders.compared(["openai:one", "openai:two"]).values():
+                assert at_least(each.run(), "hit@10", 0.1)
+        """
+    )
+    result = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "--recsys-plan", "--recsys-users=10"
+    )
+    result.stdout.fnmatch_lines(["*at most 40 calls*"])
 
 
 def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> None:
@@ -100,6 +121,11 @@ def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> 
             assert recsys_recommenders("mostpop").model == "mostpop"
             with pytest.raises(RecommenderError, match="no recommender 'mostpob'"):
                 recsys_recommenders("mostpob")
+            for wrong in ("mostpop", []):
+                with pytest.raises(RecommenderError, match="a list of specs is needed"):
+                    recsys_recommenders.compared(wrong)
+            with pytest.raises(RecommenderError, match="a spec is needed"):
+                recsys_recommenders(recsys_session.option("against"))
             assert list(recsys_recommenders.compared(["itemknn", "mostpop"])) == ["itemknn", "mostpop"]
         """
     )
@@ -108,3 +134,15 @@ def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> 
         "--recsys-users=7",
     )  # fmt: skip
     result.assert_outcomes(passed=1)
+
+
+def test_a_test_of_several_uses_no_recsys_beside_them(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_it(recsys, recsys_recommenders):
+            recsys_recommenders.compared(["mostpop", "userknn"])
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.stdout.fnmatch_lines(["*and the test uses recsys too*"])
+    result.assert_outcomes(failed=1)

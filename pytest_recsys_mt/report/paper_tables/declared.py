@@ -97,6 +97,11 @@ def tables_of(suite: str) -> list[Table]:
         DataError: If there is no such suite, or it has no tables. The message names those that have.
     """
     points = {point.name: point for point in entry_points(TABLES)}
+    owners = sorted({owner_of(point) for point in entry_points(TABLES) if point.name == suite})
+    if len(owners) > 1:
+        raise DataError(
+            f"the suite {suite!r} has tables in several packages, {' and '.join(owners)}; uninstall all but one"
+        )
     if suite not in points:
         raise DataError(
             f"the suite {suite!r} has no tables of a paper; those that have are {', '.join(sorted(points))}"

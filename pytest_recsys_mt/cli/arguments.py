@@ -146,10 +146,8 @@ def _of_packages(groups: Any) -> None:
     for point in entry_points(COMMANDS):
         try:
             point.load()(groups)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # it is code of others, and the other commands must work
+        # It is code of others, and the other commands must work.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             print(
                 f"recsys-mt: the command {point.name!r} of {owner_of(point)} cannot be loaded: "
                 f"{type(error).__name__}: {error}",

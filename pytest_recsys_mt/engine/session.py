@@ -25,10 +25,10 @@ class Session:
     def option(self, name: str) -> Any:
         """The value of an option of the run: ``option("seed")`` is that of ``--recsys-seed``.
 
-        An option that may be repeated has a tuple of values.
+        An option that may be repeated has a tuple of values. How requests are made is `recsys_recommenders.design`.
 
         Raises:
-            RecommenderError: If there is no such option. How requests are made is `recsys_recommenders.design`.
+            RecommenderError: If there is no such option.
         """
         if name not in FIELDS:
             raise RecommenderError(

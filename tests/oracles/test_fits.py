@@ -81,6 +81,14 @@ def test_other_fits_decide_too(
         assert verdict.interval[0] <= verdict.estimate <= verdict.interval[1]
 
 
+def test_more_users_are_asked_where_all_fits_do_not_prove_what_the_first_did() -> None:
+    assert judged(of(A, A), of(A, A), (of(A, A), of(A, A))).users < USERS
+    noisy = [[A, B]] * 20 + [[A, A]] * (USERS - 20)
+    verdict = judged(of(A, A), of(A, A), (noisy, noisy))
+    assert verdict.status == "holds", verdict.summary
+    assert verdict.users == USERS
+
+
 def test_without_other_fits_nothing_is_claimed() -> None:
     verdict = judged(of(A, A), of(B, B), None)
     assert verdict.status == "inconclusive"

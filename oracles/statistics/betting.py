@@ -52,6 +52,7 @@ _NOTHING = 1e-12
 _OFFSETS = np.concatenate([-(4.0 ** -np.arange(1, 8)), 4.0 ** -np.arange(7, 0, -1)])
 _CLOSE = 1e-6  # how near a bound is found, as a part of its distance from the mean
 _ZOOMS = 6  # at most; four usually suffice
+_FIT_A_CACHE = 4_000  # gains: with 10,000 users, 16 bets at once take 2.5 times as long as one after another
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:
@@ -274,8 +275,11 @@ class Bets(Mean):
         won = np.zeros(len(worst))
         if not cannot_lose.all():
             worst_of_each = np.maximum(worst, _NOTHING)[:, None]
-            capital = log_capital(gains, worst_of_each, wide=self._wide)
-            won = np.maximum(capital.max(axis=-1), 0.0)
+            bets_at_once = max(1, _FIT_A_CACHE // gains.shape[-1])
+            for first in range(0, len(worst), bets_at_once):
+                some = slice(first, first + bets_at_once)
+                capital = log_capital(gains[some], worst_of_each[some], wide=self._wide)
+                won[some] = np.maximum(capital.max(axis=-1), 0.0)
         if cannot_lose.any():
             # A bet that cannot lose is won after one gain; without any gain it is not won.
             is_surely_won = (worst < -TIE) | (gains > TIE).any(axis=-1)

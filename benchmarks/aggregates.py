@@ -20,7 +20,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
 from pytest_recsys_mt.oracles import AGGREGATES, Aggregate
 from pytest_recsys_mt.oracles.cand_dif import cand_dif_effects
 from pytest_recsys_mt.oracles.judging.aggregate_effects import aggregate_value
@@ -28,6 +27,7 @@ from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample
 
 ALPHAS = (0.05, 0.01)
 USERS = (20, 40, 100, 300)

@@ -20,7 +20,7 @@ from benchmarks import tables
 from benchmarks.promises import PROMISES, recsys_of
 from benchmarks.tables import Judged
 from benchmarks.zoo import DOSES, MEMBERS, Member
-from pytest_recsys_mt.verdict import Status
+from pytest_recsys_mt.verdict.verdict import Status
 
 USERS = 200  # as many as a run asks at most by default
 

@@ -24,7 +24,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 _SUITE = Path(__file__).resolve().parents[1] / "suites" / "training" / "test_same_data.py"
 _MARGIN = thresholds(str(_SUITE), "margin")

@@ -20,11 +20,11 @@ from pytest_recsys_mt import relations
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders import MostPop
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Item, Request, Scale
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 USERS, RATINGS, ASKED = 400, 60, 200
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_recsys_mt import oracles, relations, thresholds
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 _SUITE = Path(__file__).resolve().parents[1] / "suites" / "metamorphic" / "test_ratings.py"
 _MARGIN = thresholds(str(_SUITE), "margin")

@@ -19,11 +19,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from benchmarks.tables import table
-from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import SHARED
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import SHARED
 
 ITEMS = 400
 OFFERED = 150

@@ -23,7 +23,6 @@ from benchmarks.shapes import HIGH, LOW, MARGIN, SHAPES, Draw, Floats
 from benchmarks.tables import table
 from benchmarks.zoo.taste import Sound
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.answers import Asked, Context, Sample
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
@@ -34,7 +33,8 @@ from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.oracles.statistics.betting import log_capital
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.requests import Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Asked, Context, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 USERS = 200
 ALPHA = 0.05

@@ -7,7 +7,7 @@ from statistics import mean, median
 from benchmarks.promises import PROMISES
 from benchmarks.zoo import Member
 from pytest_recsys_mt.oracles import rate_interval
-from pytest_recsys_mt.verdict import Status
+from pytest_recsys_mt.verdict.verdict import Status
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from numpy.random import Generator
 
 from benchmarks.calibration import SURE, bound
 from benchmarks.tables import table
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
-from pytest_recsys_mt.answers import Drawn as DrawnWhat
 from pytest_recsys_mt.arena import (
     Arena,
     Bench,
@@ -54,6 +52,8 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
+from pytest_recsys_mt.verdict.answers import Drawn as DrawnWhat
 from tests.gate.nights import night, row, write
 
 USERS, ALPHA, LIMIT = 200, 0.05, 0.1

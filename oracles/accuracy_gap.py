@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Mean, Rate, first_of
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 class RateDifference(Mean):

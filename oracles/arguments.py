@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Answers
 
 
 def share(oracle: str, name: str, value: Any) -> float:

@@ -5,8 +5,6 @@ The value is needed whatever the verdict, so all users are asked.
 
 import dataclasses
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
@@ -20,7 +18,9 @@ from pytest_recsys_mt.oracles.judging.judge import assess
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["at_least", "at_most", "within"]
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import finite
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.betting import Bets
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def better_than_baseline(

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.oracles.statistics.intervals import rate_interval
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def better_than_chance(

@@ -11,8 +11,6 @@ from functools import partial
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -22,7 +20,9 @@ from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["cand_dif", "cand_dif_within"]
 

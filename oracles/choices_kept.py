@@ -6,12 +6,12 @@ from itertools import compress
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Choices, Context
 from pytest_recsys_mt.oracles.arguments import finite, not_negative
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged, paired, unknown
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
-from pytest_recsys_mt.verdict import Example, Verdict
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Example, Verdict
 
 __all__ = ["accuracy_kept", "relative_change", "same_choices"]
 

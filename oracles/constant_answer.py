@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.multiple_choice import begun, judged
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
 from pytest_recsys_mt.oracles.statistics.position_bias import chosen_places_test
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def constant_answer(

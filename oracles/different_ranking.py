@@ -5,7 +5,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
 from pytest_recsys_mt.oracles.arguments import two_sides_that_may_differ
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
@@ -13,7 +12,8 @@ from pytest_recsys_mt.oracles.judging.open_questions import open_to_both
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 _DRAWS = 2_000
 _MANY = 400  # with more items on offer random orders agree hardly at all

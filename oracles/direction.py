@@ -3,8 +3,6 @@
 import dataclasses
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative
@@ -17,8 +15,10 @@ from pytest_recsys_mt.oracles.judging.judge import judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 from pytest_recsys_mt.oracles.scores.score import Score, mean_score, span_of
-from pytest_recsys_mt.verdict import Verdict
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
+from pytest_recsys_mt.verdict.wording import spoken
 
 __all__ = ["decreases", "increases", "not_increased", "same_score"]
 

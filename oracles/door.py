@@ -9,10 +9,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import SIDES
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__: list[str] = []
 

@@ -3,11 +3,11 @@
 import re
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.scores.slots import offer_of
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def exclusion_kept(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:

@@ -6,8 +6,6 @@ from math import comb
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share, whole
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
@@ -18,7 +16,9 @@ from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.short_lists import short_list
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["complete_list", "no_repeats", "only_candidates"]
 

@@ -8,8 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
@@ -20,7 +18,9 @@ from pytest_recsys_mt.oracles.judging.effect import (
 )
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 MOST = 4
 """Most replicates per side that are split anew: two per side have 3 splits, four have 35, five 126."""

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.measures import Measure, measure_named
 from pytest_recsys_mt.oracles.arguments import not_negative, one_side
@@ -18,8 +16,10 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.judge import compare, reported
 from pytest_recsys_mt.oracles.judging.slices import Slices, sliced
 from pytest_recsys_mt.oracles.statistics.betting import p_of_some
-from pytest_recsys_mt.verdict import NEEDED, Status, Verdict
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import NEEDED, Status, Verdict
+from pytest_recsys_mt.verdict.wording import spoken
 
 
 def monotone(

@@ -9,14 +9,14 @@ The effect of a user is the difference of both sides' mean heights.
 
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Promise
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.not_promoted import rise
 from pytest_recsys_mt.oracles.scores.slots import offered
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = [
     "neighbours_lowered",

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Pairs
-from pytest_recsys_mt.errors import MissingAnswerError, OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.judging.difference import require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, mostly_holes
@@ -20,7 +18,9 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
 from pytest_recsys_mt.oracles.judging.together import CHANGED
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.safety.errors import MissingAnswerError, OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Pairs
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 
 def never_differs(source: Answers, followup: Answers, users: int | None = None) -> Verdict:

@@ -4,8 +4,6 @@ import dataclasses
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Sample
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.claim import Claim
@@ -16,7 +14,9 @@ from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
 from pytest_recsys_mt.oracles.statistics.bounds import Student
 from pytest_recsys_mt.oracles.statistics.position_bias import position_test
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Sample
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 
 def no_position_bias(

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.curve import curve
 from pytest_recsys_mt.oracles.judging.ladder import BOTH_ENDS
@@ -13,7 +11,9 @@ from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.oracles.statistics.crossing_point import crossing_point
 from pytest_recsys_mt.oracles.statistics.paired_difference import paired_difference
 from pytest_recsys_mt.oracles.user_scores import account_of, incomplete, user_scores
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 __all__ = ["ahead_when_cold", "not_behind"]
 

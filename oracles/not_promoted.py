@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["not_lifted", "not_promoted"]
 

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT, Metric, metric_named
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def not_worse(

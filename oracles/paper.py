@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.arrays import Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
@@ -29,7 +27,9 @@ from pytest_recsys_mt.oracles.judging.ladder import missing_in_words, too_many_u
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Mean, Student
-from pytest_recsys_mt.verdict import Verdict, annotate
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 __all__ = ["paper_t_test", "t_from_summary"]
 

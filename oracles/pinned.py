@@ -7,16 +7,14 @@ from functools import partial
 from math import ceil, comb, log2
 from pathlib import Path
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Lost, Named, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_side
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.difference import Unanswered, scored
 from pytest_recsys_mt.oracles.judging.examples import pick
 from pytest_recsys_mt.oracles.judging.ladder import too_many_unread, unreadable, without_verdict
 from pytest_recsys_mt.oracles.judging.seen import Seen
-from pytest_recsys_mt.pins.anew import anew, lines, named
-from pytest_recsys_mt.pins.entries import (
+from pytest_recsys_mt.oracles.pins.current_lists import lines, named, updated
+from pytest_recsys_mt.oracles.pins.entries import (
     Pin,
     contradictions,
     not_offered,
@@ -26,9 +24,11 @@ from pytest_recsys_mt.pins.entries import (
     refuse,
     unknown,
 )
-from pytest_recsys_mt.pins.text import rendered, rewritten
+from pytest_recsys_mt.oracles.pins.text import rendered, rewritten
 from pytest_recsys_mt.requests import Recommendation, Request
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Lost, Named, Sample
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 NEW = 10
 """Users of the run whose lists a new file pins."""
@@ -174,7 +174,7 @@ def _joined(
 def _write(look: _Look, asking: Named, path: Path, context: Context) -> str:
     """Write the file if a list changed; what the run says then, or an empty text."""
     answered = {each.user: (each.request, each.answers) for each in look.sample.everyone}
-    found = anew(look.pins, answered, look.missing, context.items)
+    found = updated(look.pins, answered, look.missing, context.items)
     for line in lines(found):
         print(f"{path}: {line}")
     if not found.changes:

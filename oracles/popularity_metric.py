@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["check_popularity_metric"]
 

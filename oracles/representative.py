@@ -1,11 +1,11 @@
 """The sampled users must be like all users."""
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.oracles.user_scores import account_of, incomplete, user_scores
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def representative(

@@ -4,14 +4,14 @@ import dataclasses
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import two_sides
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, require_answer, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.encoding import encode, replicates_of
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def same_answer(

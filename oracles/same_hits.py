@@ -6,14 +6,14 @@ from functools import partial
 import numpy as np
 from scipy.special import bdtr
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.difference import judge_mean
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.not_worse import metric_losses
 from pytest_recsys_mt.oracles.scores.metrics import Metric, metric_named
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def same_hits(

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.slices import Slices
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__ = ["same_order", "same_ranking", "same_set"]
 

@@ -6,7 +6,6 @@ from math import comb
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.benchmark import valued
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
@@ -25,7 +24,8 @@ from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, similarity_named
 from pytest_recsys_mt.oracles.statistics.bounds import Certain
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def self_agreement(

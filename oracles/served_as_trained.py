@@ -1,9 +1,9 @@
 """What is served must be what was trained: two recommenders that should be one give the same lists."""
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.unmoved import judge_unmoved
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def served_as_trained(

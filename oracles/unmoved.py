@@ -4,15 +4,15 @@ import dataclasses
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share, two_sides
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import Effects, similarity_effects
 from pytest_recsys_mt.oracles.judging.judge import CHANGED_LISTS, ROUNDING
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def unmoved(

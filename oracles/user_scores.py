@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.benchmark import scores_of
 from pytest_recsys_mt.oracles.judging.account import Account
@@ -17,7 +16,8 @@ from pytest_recsys_mt.oracles.judging.ladder import (
 )
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 __all__: list[str] = []  # what oracles share, and none itself
 

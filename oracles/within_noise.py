@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal, get_args
 
-from pytest_recsys_mt.answers import Answers
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Lists
 from pytest_recsys_mt.oracles.judging.difference import judge_agreement
 from pytest_recsys_mt.oracles.judging.effect import (
@@ -17,7 +15,9 @@ from pytest_recsys_mt.oracles.judging.effect import (
 )
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, choices
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 Noise = Literal["source", "followup"]
 

@@ -2,7 +2,7 @@
 
 import os
 
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt import former_names
 from pytest_recsys_mt.metamorphic import metamorphic
 from pytest_recsys_mt.requests import (
     Completion,
@@ -14,8 +14,9 @@ from pytest_recsys_mt.requests import (
     Request,
     Scale,
 )
-from pytest_recsys_mt.thresholds import thresholds
-from pytest_recsys_mt.verdict import Verdict, annotate, dimension, expect_violated
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.thresholds import thresholds
+from pytest_recsys_mt.verdict.verdict import Verdict, annotate, dimension, expect_violated
 
 __all__ = [
     "Completion", "Item", "Message", "NotApplicable", "Prompt", "Rating", "Recommendation", "Request", "Scale",
@@ -26,3 +27,5 @@ __all__ = [
 # folders that stand beside this one. An installation has the folders themselves.
 if not os.path.isdir(os.path.join(__path__[0], "oracles")):
     __path__.append(os.path.dirname(__path__[0]))
+
+former_names.install()

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Sequence
 from typing import SupportsIndex
 
-from pytest_recsys_mt.errors import RelationError, meant
+from pytest_recsys_mt.safety.errors import RelationError, meant
 
 
 def number(relation: str, name: str, value: float) -> float:

@@ -1,10 +1,10 @@
 """More users who have one item have another one, too."""
 
-from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 
 @usual("m030", "m035", 20)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from pytest_recsys_mt.errors import NotApplicable, RelationError
-from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import AGGREGATED_DEMONSTRATIONS
@@ -18,6 +17,7 @@ from pytest_recsys_mt.relations.transformation import (
     usual,
 )
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Hashable
 from itertools import count
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def new_order(keys: tuple[Hashable, ...], rng: Generator) -> list[int]:

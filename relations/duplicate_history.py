@@ -13,10 +13,10 @@ Example:
     [('a', 89), ('b', 99), ('a', 100), ('b', 110)]
 """
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import later
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

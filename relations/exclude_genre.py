@@ -19,11 +19,11 @@ Example:
 from collections import Counter
 from collections.abc import Iterable
 
-from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

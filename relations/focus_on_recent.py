@@ -14,12 +14,12 @@ Example:
     'Mind above all what this user chose last: Fargo (1996).'
 """
 
-from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import ZERO_SHOT_RANKERS
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

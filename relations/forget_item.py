@@ -20,10 +20,10 @@ Example:
     ['c']
 """
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import alike, telling
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Item, Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def revalued(request: Request, value: Callable[[Rating], float]) -> Request:

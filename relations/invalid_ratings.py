@@ -3,11 +3,11 @@
 import math
 from typing import Final
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.sources import CORRECTNESS
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 VALUES: Final = {"nan": math.nan, "infinite": math.inf, "zero": 0.0, "negative": -1.0}
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.datasets import dataset

@@ -14,10 +14,10 @@ Example:
     ([1.0, 4.5], Scale(low=0.5, high=5))
 """
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

@@ -1,9 +1,9 @@
 """Ratings of the training data move by less than anybody could mean."""
 
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.safety.errors import RelationError
 
 
 @usual(1e-9)

@@ -1,11 +1,11 @@
 """A history with some random items added."""
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.sources import LRWORLD
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 STEPS = (1.0, 0.5)
 """Rating steps to look for, widest first: whole points and half points."""

@@ -22,9 +22,9 @@ Example:
 
 from collections.abc import Iterator, Sequence
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 _OF_EACH = 2
 """Items of each kind."""

@@ -10,7 +10,7 @@ Example:
     'Order your answer by title, from Z to A, and by nothing else.'
 """
 
-from pytest_recsys_mt.prompt_texts import text
+from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World

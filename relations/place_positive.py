@@ -1,10 +1,10 @@
 """The held-out item at a chosen place among the candidates."""
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @usual(6)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pytest_recsys_mt.prompt_texts import text
+from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import POPULARITY

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.drawing import below, edit_seed, here_and_there
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Transformation, call_name, prompt_edit, usual
+from pytest_recsys_mt.safety.errors import RelationError
 
 FRUIT = ("apple", "grape", "banana", "pear")
 """The words that the paper names, in its order."""

@@ -1,11 +1,11 @@
 """MR1 of the metamorphic paper: the same ratings on a larger scale."""
 
-from pytest_recsys_mt.errors import NotApplicable, RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, Scale, World
+from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 
 
 @usual(2)

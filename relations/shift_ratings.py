@@ -1,11 +1,11 @@
 """MR2 of the metamorphic paper: the same ratings on a scale that starts elsewhere."""
 
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import revalued
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, Scale, World
+from pytest_recsys_mt.safety.errors import RelationError
 
 
 @usual(1)

@@ -1,10 +1,10 @@
 """Invented users who praise one item."""
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.invented import Dataset, new_ids
 from pytest_recsys_mt.relations.sources import SHILLING
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 FILLERS = 10
 """Popular items that each invented user has, to be a neighbour of many."""

@@ -5,11 +5,11 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.histories import Changed, with_items
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 Spelling = Literal["plain", "upper", "decomposed"]
 

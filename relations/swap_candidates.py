@@ -10,10 +10,10 @@ Example:
     ['z']
 """
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.drawing import strays
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

@@ -18,9 +18,9 @@ Example:
 
 from itertools import islice
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 DONORS = 16
 """How many users are considered; more would cost time and hardly reduce the overlap."""

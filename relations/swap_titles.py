@@ -12,10 +12,10 @@ Example:
     ['Babe', 'Alien']
 """
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.spell_titles import with_titles
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

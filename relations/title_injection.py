@@ -20,11 +20,11 @@ Example:
 
 import dataclasses
 
-from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.prompt_texts import text
+from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.relations.sources import TEXT_ATTACK
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @transformation(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.relations.arguments import choice
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.requests import Aspect, Edit, Promised, Request, World
+from pytest_recsys_mt.safety.errors import RelationError
 
 if TYPE_CHECKING:
     import numpy

@@ -1,10 +1,10 @@
 """A history shortened to its latest items."""
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import arguments
 from pytest_recsys_mt.relations.sources import METAMORPHIC
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @usual(3)

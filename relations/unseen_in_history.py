@@ -18,11 +18,11 @@ Example:
 
 from functools import lru_cache
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations.invented import new_ids
 from pytest_recsys_mt.relations.sources import CORRECTNESS
 from pytest_recsys_mt.relations.transformation import Generator, transformation
 from pytest_recsys_mt.requests import Item, Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 @lru_cache(maxsize=16)  # almost all requests of a run show items of one catalogue

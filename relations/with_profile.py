@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from copy import copy
 
-from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.prompt_texts import said
+from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.relations.histories import instructed
 from pytest_recsys_mt.relations.sources import MULTIDIMENSIONAL
 from pytest_recsys_mt.relations.transformation import Generator, Transformation, built_in, usual
 from pytest_recsys_mt.requests import Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 class Everybody(Mapping[str, str]):

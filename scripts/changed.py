@@ -24,11 +24,10 @@ BESIDE = {
     "suites": ("suites",),
     "__init__": ("plugin",),
     "metamorphic": ("plugin",),
-    "verdict": ("oracles", "report"),
-    "answers": ("oracles", "engine"),
+    "verdict": ("oracles", "report", "engine"),
     "requests": ("relations", "recommenders"),
     "adequacy": ("faults",),
-    "cli": ("engine", "faults", "gate", "report", "starter"),
+    "cli": ("engine", "faults", "gate", "report"),
     "llm": ("models",),
     "safety": ("safety", "llm"),
 }
@@ -69,9 +68,7 @@ def _concerned_by(file: PurePosixPath) -> set[str]:
     if top in ("pytest_recsys_mt", "oracles", "relations") and file.suffix in (".py", ".toml"):
         room = room_of(ROOT / file)
         above = {each for each, below in ROOMS.items() if room in below} - {"plugin"}
-        return {
-            f"tests/{folder}" for each in (room, *above) for folder in (each, *BESIDE.get(each, ()))
-        }
+        return {f"tests/{folder}" for folder in (room, *above, *BESIDE.get(room, ()))}
     return {"tests/ci"} if top in ("scripts", ".ci", "pyproject.toml") else set()
 
 

@@ -26,7 +26,6 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.loading import formats
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.settings import OPTIONS
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED
 from pytest_recsys_mt.relations import Transformation
@@ -35,6 +34,7 @@ from pytest_recsys_mt.report.relation_list import needs_of
 from pytest_recsys_mt.requests import Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"

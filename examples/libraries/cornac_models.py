@@ -7,7 +7,7 @@ import numpy as np
 from cornac.data import Dataset
 from cornac.models import BPR, EASE, MF, ItemKNN
 
-from pytest_recsys_mt.adapters import StoredUsers
+from pytest_recsys_mt.recommenders.adapters import StoredUsers
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from implicit.bpr import BayesianPersonalizedRanking
 from implicit.nearest_neighbours import BM25Recommender, CosineRecommender
 from scipy.sparse import csr_matrix
 
-from pytest_recsys_mt.adapters import Adapter, StoredUsers
+from pytest_recsys_mt.recommenders.adapters import Adapter, StoredUsers
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from irspack import (
 )
 from scipy.sparse import csr_matrix
 
-from pytest_recsys_mt.adapters import Adapter
+from pytest_recsys_mt.recommenders.adapters import Adapter
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from lenskit.knn import EASEScorer, ItemKNNScorer, UserKNNScorer
 from lenskit.pipeline import topn_pipeline
 from lenskit.training import TrainingOptions
 
-from pytest_recsys_mt.adapters import Adapter
+from pytest_recsys_mt.recommenders.adapters import Adapter
 
 KINDS = {
     "itemknn": lambda: ItemKNNScorer(max_nbrs=20),

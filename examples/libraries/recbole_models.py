@@ -12,7 +12,7 @@ from recbole.data import create_dataset, data_preparation
 from recbole.data.interaction import Interaction
 from recbole.utils import get_model, get_trainer, init_seed
 
-from pytest_recsys_mt.adapters import StoredUsers
+from pytest_recsys_mt.recommenders.adapters import StoredUsers
 
 COLUMNS = {
     "user": "user_id:token",

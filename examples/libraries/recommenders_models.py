@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from recommenders.models.sar import SAR
 
-from pytest_recsys_mt.adapters import Adapter
+from pytest_recsys_mt.recommenders.adapters import Adapter
 
 
 @dataclass(eq=False)

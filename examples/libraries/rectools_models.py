@@ -10,7 +10,7 @@ from rectools import Columns
 from rectools.dataset import Dataset, IdMap, Interactions
 from rectools.models import EASEModel, ImplicitItemKNNWrapperModel, PureSVDModel
 
-from pytest_recsys_mt.adapters import Adapter, StoredUsers
+from pytest_recsys_mt.recommenders.adapters import Adapter, StoredUsers
 
 NAMES = {
     "user": Columns.User,

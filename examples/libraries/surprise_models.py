@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from surprise import SVD, Dataset, KNNBaseline, KNNBasic, KNNWithMeans, Reader, SlopeOne, SVDpp
 
-from pytest_recsys_mt.adapters import StoredUsers
+from pytest_recsys_mt.recommenders.adapters import StoredUsers
 
 ITEMS = {"sim_options": {"user_based": False}, "verbose": False}
 

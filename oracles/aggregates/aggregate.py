@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered, Exposure, exposure
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, metric_named
 from pytest_recsys_mt.oracles.scores.popularity_scores import own_items
+from pytest_recsys_mt.verdict.answers import Context
 
 __all__ = ["Aggregate"]
 

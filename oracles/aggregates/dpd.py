@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_ndcg
+from pytest_recsys_mt.safety.errors import OracleError
 
 
 def dpd(values: ArrayLike, lengths: ArrayLike) -> float | None:

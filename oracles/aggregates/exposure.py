@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.scores.metrics import leading
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 __all__ = ["Answered"]
 

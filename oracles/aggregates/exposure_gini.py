@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import of_exposure
 from pytest_recsys_mt.oracles.aggregates.exposure import Exposure
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.safety.errors import OracleError
 
 
 def exposure_gini(exposures: ArrayLike) -> float | None:

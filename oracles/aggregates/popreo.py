@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.metrics import depth_of, leading
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, popularity_groups_of
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context
 
 GROUPS = 5
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_recsys_mt.answers import Pairs, Sample
+from pytest_recsys_mt.verdict.answers import Pairs, Sample
 
 Tally = Sample | Pairs
 

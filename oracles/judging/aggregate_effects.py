@@ -11,8 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.aggregates.exposure import Answered
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -20,6 +18,8 @@ from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.effect import Effects, others, under
 from pytest_recsys_mt.oracles.judging.encoding import replicates_of
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife, linearised
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample
 
 
 def aggregate_value(sample: Sample, context: Context, aggregate: Aggregate) -> Effects:

@@ -8,7 +8,7 @@ import numpy as np
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
-from pytest_recsys_mt.verdict import Allowed
+from pytest_recsys_mt.verdict.verdict import Allowed
 
 Promise = Allowed
 """The promise about the mean effect."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim, excess, nearest_limit
 from pytest_recsys_mt.oracles.judging.effect import MOST_HOLES, Effects, mostly_holes
@@ -25,7 +24,8 @@ from pytest_recsys_mt.oracles.judging.power import joint_users_needed, outlook, 
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.slices import Group
 from pytest_recsys_mt.oracles.statistics.bounds import TIE, Certain
-from pytest_recsys_mt.verdict import NEEDED, Example, Slice, Status, Verdict
+from pytest_recsys_mt.verdict.answers import Context
+from pytest_recsys_mt.verdict.verdict import NEEDED, Example, Slice, Status, Verdict
 
 JOINT = (
     "some users got no answer or one without a number, and it is unknown what they would add to a number of all users "

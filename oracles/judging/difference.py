@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER, NO_REASON
@@ -21,7 +19,9 @@ from pytest_recsys_mt.oracles.judging.encoding import is_answered, replicates_of
 from pytest_recsys_mt.oracles.judging.judge import OfPairs, judge_pair
 from pytest_recsys_mt.oracles.judging.slices import Slices
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 class Unscored(Exception):  # noqa: N818 - not a program error: such users are counted

@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Lists
 from pytest_recsys_mt.oracles.judging.account import NO_ANSWER
 from pytest_recsys_mt.oracles.judging.encoding import encode
@@ -19,6 +18,7 @@ from pytest_recsys_mt.oracles.judging.ladder import joined
 from pytest_recsys_mt.oracles.similarities.similarity import Similarity, least_effect
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
+from pytest_recsys_mt.verdict.answers import Context, Pairs
 
 MOST_HOLES = 0.5
 """The largest share of compared places without an offered item at which a promise may hold. Lists

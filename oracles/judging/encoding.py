@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import PAD, Lists
 from pytest_recsys_mt.oracles.scores.slots import offered
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, EntryKind, Item, Recommendation, Request
-from pytest_recsys_mt.verdict import Example
+from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.verdict import Example
 
 WORST = 3
 BEST = 2

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pytest_recsys_mt.oracles.judging.claim import Claim, p_value, p_value_of_opposite
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.verdict import Status
+from pytest_recsys_mt.verdict.verdict import Status
 
 
 @dataclass(frozen=True)

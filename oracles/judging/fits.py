@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from scipy.special import stdtrit
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs
-from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.together import twice, withdrawn
-from pytest_recsys_mt.verdict import FITS_NEEDED, Status, Verdict
+from pytest_recsys_mt.safety.errors import MissingAnswerError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import FITS_NEEDED, Status, Verdict
 
 _POWER_ERRORS = 0.84
 """Standard errors that give a probability of .8."""

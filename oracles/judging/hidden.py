@@ -6,9 +6,9 @@ alone, so it counts against no promise, and the verdict says how many there are.
 
 from collections.abc import Iterable
 
-from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.scores.slots import ABOUT_SEEN
+from pytest_recsys_mt.verdict.answers import Asked
 
 
 def is_about_seen(name: str) -> bool:

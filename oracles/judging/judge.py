@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.arguments import one_side, two_sides
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
@@ -19,7 +18,8 @@ from pytest_recsys_mt.oracles.judging.slices import Group, groups_of
 from pytest_recsys_mt.oracles.judging.steps import is_settled, next_step, step_by_step
 from pytest_recsys_mt.oracles.judging.together import Anew, confirmed, is_proved_by, twice, with_age
 from pytest_recsys_mt.oracles.judging.versions import with_versions
-from pytest_recsys_mt.verdict import AGAINST, DECLARES, PART, Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import AGAINST, DECLARES, PART, Verdict
 
 ROUNDING = 1e-9
 """The similarity of equal lists may differ from 1 by this much."""

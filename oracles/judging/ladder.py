@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from pytest_recsys_mt.answers import Choices, Context, Pairs, Sample
 from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.requests import Recommendation
-from pytest_recsys_mt.verdict import NOT_ASKED, Status
+from pytest_recsys_mt.verdict.answers import Choices, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import NOT_ASKED, Status
 
 MANY_REASONS = 12
 """The most failure reasons that are listed one by one; an error may name its user."""

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.verdict.answers import Asked
 
 Offer = Mapping[str, int] | None
 """The places of candidates by their ids; None if a request has none."""

@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.judging.changed_entries import Entries, Shares, compare
 from pytest_recsys_mt.oracles.judging.list_changes import Offer, Offers, compared_lists, offers_of
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
@@ -18,6 +17,7 @@ from pytest_recsys_mt.oracles.judging.traits_of_items import (
     places_in_list,
 )
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 LEFT = "left a changed list or moved in it"
 """What became of the items that are looked at in the source's lists."""

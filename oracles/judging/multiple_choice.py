@@ -5,8 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.effect import places_of
@@ -20,7 +18,9 @@ from pytest_recsys_mt.oracles.judging.ladder import (
     without_verdict,
 )
 from pytest_recsys_mt.oracles.statistics.bounds import Mean
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def _missed(*sides: Choices) -> set[str]:

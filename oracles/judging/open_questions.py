@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.verdict.answers import Asked, Pairs
 
 
 def open_to_both(pairs: Pairs) -> Pairs:

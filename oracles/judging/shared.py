@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Context, Pairs
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
@@ -21,7 +20,8 @@ from pytest_recsys_mt.oracles.judging.trait_table import HALF, MOST, Table
 from pytest_recsys_mt.oracles.judging.traits import Mask, Trait, distinct
 from pytest_recsys_mt.oracles.judging.traits_of_users import user_traits
 from pytest_recsys_mt.oracles.statistics.corrections import holm
-from pytest_recsys_mt.verdict import SHARED
+from pytest_recsys_mt.verdict.answers import Context, Pairs
+from pytest_recsys_mt.verdict.verdict import SHARED
 
 ALPHA = 0.01
 """How often random changes may be given a trait, over all traits together."""

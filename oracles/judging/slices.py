@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.aggregates.aggregate import Aggregate
 from pytest_recsys_mt.oracles.scores.popularity_scores import own_items
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Slicing = str | Callable[[Request], str]
 """A name of `SLICINGS`, the name of an attribute of users, or a function from a user's request to a group."""

@@ -10,10 +10,10 @@ import dataclasses
 import math
 from collections.abc import Callable
 
-from pytest_recsys_mt.answers import Asked, Pairs
-from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import NEEDED, PART, Slice, Status, Verdict
+from pytest_recsys_mt.safety.errors import MissingAnswerError
+from pytest_recsys_mt.verdict.answers import Asked, Pairs
+from pytest_recsys_mt.verdict.verdict import NEEDED, PART, Slice, Status, Verdict
 
 CHANGED = "answers changed while we asked"
 """Start of a verdict's reason if the difference is gone when both sides are asked together."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles.judging.traits import (
     DATED,
     FEWEST,
@@ -22,6 +21,7 @@ from pytest_recsys_mt.oracles.judging.traits import (
     split_traits,
 )
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.verdict.answers import Context
 
 LARGE = 200_000
 """In a larger catalogue, neither ranks of popularity nor shared titles are looked at: they take too long."""

@@ -7,8 +7,8 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.oracles.judging.effect import Effects
+from pytest_recsys_mt.verdict.answers import Asked, Pairs
 
 SUSPICIOUS = 0.001
 """The two sides count as answered by different mixtures of versions if the p-value of equal mixtures is

@@ -8,11 +8,11 @@ Source:
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_groups import Threshold, long_tail_of
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 
 def aplt(items: Sequence[str], tail: Collection[str], places: int) -> float:

@@ -6,10 +6,10 @@ Source:
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.makers import known_items, listed
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 
 def arp(counts: Sequence[int | None]) -> float | None:

@@ -7,11 +7,11 @@ Source:
 
 from functools import partial
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.makers import of_format
 from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 __all__ = ["complies"]
 

@@ -10,12 +10,12 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any, Literal, get_args
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of, Scored, Span
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Likeness = Literal["jaccard", "cosine"]
 """Likeness of two sets a and b: ``|a n b| / |a u b|``, or ``|a n b| / sqrt(|a| |b|)``."""

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from pytest_recsys_mt.answers import Asked
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked
 
 NOTHING_HELD_OUT = "no item was held out"
 

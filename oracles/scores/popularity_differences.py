@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity import Zero, scores
 from pytest_recsys_mt.oracles.scores.popularity_scores import (
     Span,
@@ -22,6 +21,7 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import (
     own_items,
     signed_unit,
 )
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 __all__ = [
     "gini_difference", "gini_ratio", "gini_relative_difference", "herfindahl_difference", "herfindahl_ratio",

@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of, whole
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context
 
 __all__ = ["long_tail", "popularity_groups"]
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.scores.popularity_scores import (
     Scored,
     own_items,
@@ -15,6 +13,8 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import (
 )
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 
 def popularity_rank_correlation(

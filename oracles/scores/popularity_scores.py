@@ -8,9 +8,9 @@ data, whether the request shows them or not.
 import math
 from collections.abc import Callable, Sequence
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Scored = tuple[float | None, int]
 """A score, or None if there is none, and how many items were left out of it."""

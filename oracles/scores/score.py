@@ -11,8 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs, Sample
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.scores.metrics import (
     METRICS,
     NOTHING_HELD_OUT,
@@ -24,6 +22,8 @@ from pytest_recsys_mt.oracles.scores.popularity_scores import Span
 from pytest_recsys_mt.oracles.scores.slots import offer_of
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Recommendation
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs, Sample
 
 __all__ = ["Score"]
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal, get_args
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.scores.makers import known_items, listed
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 Unseen = Literal["drop", "cap", "paper"]
 """How to treat items that no user has: leave them out (``drop``), count them as if half a user had them

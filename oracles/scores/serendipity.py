@@ -7,13 +7,13 @@ Source:
 
 from collections.abc import Collection, Sequence
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles import arguments
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.metrics import NOTHING_HELD_OUT
 from pytest_recsys_mt.oracles.scores.popularity_groups import by_popularity
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 __all__ = ["serendipity", "unexpectedness"]
 

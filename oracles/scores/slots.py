@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.scores.metrics import depth_of
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, EntryKind, Recommendation
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 __all__ = ["Slot", "slots_of"]
 

@@ -12,10 +12,10 @@ Repeats take a place and do not count as invalid; `no_repeats` finds them. Missi
 
 from collections.abc import Mapping
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.popularity_scores import Of
 from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import EntryKind, Recommendation
+from pytest_recsys_mt.verdict.answers import Asked, Context
 
 _MALFORMED = "malformed"
 _CLASS_OF: Mapping[EntryKind, str] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, count_pairs
+from pytest_recsys_mt.safety.errors import OracleError
 
 
 def fagin(a: ArrayLike, b: ArrayLike, p: float = 0.5) -> Floats:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import PAD, Floats, Integers
+from pytest_recsys_mt.safety.errors import OracleError
 
 _CHUNK_CELLS = 40_000
 

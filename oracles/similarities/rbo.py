@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.kernel import Chunk, by_chunk, new_matches
+from pytest_recsys_mt.safety.errors import OracleError
 
 
 def rbo(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> Floats:

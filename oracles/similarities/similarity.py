@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import OracleError
 
 Similarity = Callable[[ArrayLike, ArrayLike], Floats]
 """From integer lists ``(n, k)`` and ``(n, k')`` to similarities in [0, 1]; NaN only if a list is empty."""

@@ -20,9 +20,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.bounds import TIE, Mean
+from pytest_recsys_mt.safety.errors import OracleError
 
 PRIOR = 5
 """Imagined users before the first real user: their mean gain is `HOPED`, their deviation `SPREAD`."""
@@ -52,7 +52,9 @@ _NOTHING = 1e-12
 _OFFSETS = np.concatenate([-(4.0 ** -np.arange(1, 8)), 4.0 ** -np.arange(7, 0, -1)])
 _CLOSE = 1e-6  # how near a bound is found, as a part of its distance from the mean
 _ZOOMS = 6  # at most; four usually suffice
-_FIT_A_CACHE = 4_000  # gains: with 10,000 users, 16 bets at once take 2.5 times as long as one after another
+_FIT_A_CACHE = (
+    4_000  # gains: with 10,000 users, 16 bets at once take 2.5 times as long as one after another
+)
 
 
 def log_capital(gains: Floats, worst: float | Floats, *, wide: bool = False) -> Floats:

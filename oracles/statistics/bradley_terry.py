@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import OracleError
 
 STEPS = 100
 """Most steps of Newton's method; it takes about seven."""

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["CrossingPoint", "crossing_point"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.statistics.bounds import Rate
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["cluster_bootstrap", "rate_interval"]
 

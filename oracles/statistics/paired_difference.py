@@ -8,9 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import one_of, share
 from pytest_recsys_mt.oracles.statistics.sign_flips import sign_flip_test
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["PairedDifference", "paired_difference"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfc, log_ndtr, ndtr
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.scores.popularity import scores
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["PopularityFit", "popularity_fit"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["chosen_places_test", "position_test"]
 

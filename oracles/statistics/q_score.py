@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import OracleError
 
 __all__ = ["q_in_words", "q_interval", "q_score"]
 

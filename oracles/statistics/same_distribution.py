@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from pytest_recsys_mt.errors import OracleError
+from pytest_recsys_mt.safety.errors import OracleError
 
 
 def same_distribution(sample: Sequence[float], everybody: Sequence[float]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.errors import DataError, FaultError
+from pytest_recsys_mt.safety.errors import DataError, FaultError
 from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import clean
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Asked, Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Appraisal, Showing
 from pytest_recsys_mt.arena.outcomes import outcomes, unread_verdicts
@@ -18,7 +17,8 @@ from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.verdict import Verdict, annotate
+from pytest_recsys_mt.verdict.answers import Asked, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 
 def not_scored_lower(

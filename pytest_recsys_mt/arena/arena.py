@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.arena.bench import Bench
 from pytest_recsys_mt.arena.judging import ASPECTS, OVERALL, Aspect, Comparison
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 
 LONGEST = 100
 """Most characters of a title outside every catalogue; a recommender may write anything there."""

@@ -5,9 +5,9 @@ from typing import Any
 
 from pytest_recsys_mt.arena.judging import Appraisal, Comparison, Judge, Judgement, Showing
 from pytest_recsys_mt.calls.failures import Failures
-from pytest_recsys_mt.errors import NotApplicable, RecommenderError
 from pytest_recsys_mt.requests.abilities import declares, method_of
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, RecommenderError
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 Kind = type[Judgement] | type[Appraisal]
 

@@ -13,17 +13,17 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
-from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, genres_of
 from pytest_recsys_mt.arena.questioning import Points, explained, verdict_on_judge
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Asked
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 LEAST_LIKED = 2
 """Fewest liked items of a user: one to show, one to hide."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from pytest_recsys_mt.arena.judging import OVERALL, Aspect, Comparison, Showing, genres_of
+from pytest_recsys_mt.llm.prompt_texts import said, text
 from pytest_recsys_mt.llm.prompts import strict_schema
-from pytest_recsys_mt.prompt_texts import said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
 from pytest_recsys_mt.safety.sanitize import one_line
 

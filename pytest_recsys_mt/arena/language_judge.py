@@ -20,8 +20,8 @@ from pytest_recsys_mt.arena.judging import (
     Showing,
 )
 from pytest_recsys_mt.calls.texts import Texts
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 Answer = TypeVar("Answer")
 

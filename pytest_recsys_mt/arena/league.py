@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Context
 from pytest_recsys_mt.arena.absolute import rated
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.bench import Bench
@@ -18,13 +17,14 @@ from pytest_recsys_mt.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.arena.pairing import order_of
 from pytest_recsys_mt.arena.standings import SCORE, Standings, Table, mean_known, offline_metrics
 from pytest_recsys_mt.arena.trust import Trust, untrusted
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.account import Account
 from pytest_recsys_mt.oracles.judging.ladder import counted, too_many_unread, without_verdict
 from pytest_recsys_mt.requests.abilities import method_of
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import Winner
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import Effects, places_of
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.oracles.statistics.q_score import q_in_words, q_interval, q_score
+from pytest_recsys_mt.verdict.answers import Pairs
 
 ORDERS = 2
 """Each pair of lists is shown in both orders."""

@@ -11,7 +11,7 @@ from pytest_recsys_mt.oracles.arguments import not_negative
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
-from pytest_recsys_mt.verdict import Verdict, annotate
+from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 
 def preferred(

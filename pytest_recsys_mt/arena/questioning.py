@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.arena.arena import Arena
 from pytest_recsys_mt.arena.judging import OVERALL, Comparison, Judgement, Winner
 from pytest_recsys_mt.arena.outcomes import POINTS
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects, under
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.oracles.judging.steps import step_by_step
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.verdict import Verdict, annotate
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.answers import Asked
+from pytest_recsys_mt.verdict.verdict import Verdict, annotate
 
 UNREAD = "the judge's verdict cannot be read"
 

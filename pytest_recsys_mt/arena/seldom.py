@@ -11,12 +11,12 @@ from pytest_recsys_mt.arena.controls import CONTROLS, against
 from pytest_recsys_mt.arena.judge_promises import both_orders
 from pytest_recsys_mt.arena.judging import Judgement
 from pytest_recsys_mt.arena.questioning import Heard, Maker, explained, verdict_on_judge
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arguments import share
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.similarities.similarity import choices
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 @dataclass(frozen=True)

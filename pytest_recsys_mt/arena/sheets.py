@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, state_of
@@ -16,6 +15,7 @@ from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of as declared_sheets
 from pytest_recsys_mt.report.paper_tables.filling import filled
 from pytest_recsys_mt.report.sheets import Sheet
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 OF_JUDGES = ("judge:", "judge_sees:", "judge_seldom:")

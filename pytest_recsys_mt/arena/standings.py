@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Context, Sample
 from pytest_recsys_mt.arena.judging import genres_of
 from pytest_recsys_mt.arena.outcomes import ORDERS, Outcomes
 from pytest_recsys_mt.oracles.arrays import Floats
@@ -17,6 +16,7 @@ from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_dive
 from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
 from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
 from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.verdict.answers import Context, Sample
 
 PRIOR = 1.0
 """Ties added to each pair, so that a recommender that never lost has a strength."""

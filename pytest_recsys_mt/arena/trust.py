@@ -8,7 +8,7 @@ from pytest_recsys_mt.arena.controls import CONTROLS, sees
 from pytest_recsys_mt.arena.judge_promises import PROMISES, keeps
 from pytest_recsys_mt.arena.judging import OVERALL
 from pytest_recsys_mt.arena.seldom import SELDOM, seldom
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 CONTROL = "random_items"
 """The control that bounds what "not worse" may mean."""

@@ -5,8 +5,8 @@ from dataclasses import astuple, fields
 from typing import Any, TypedDict, cast
 
 from pytest_recsys_mt.calls.contract import COMPLETE, RECOMMEND, shown
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Completion, Entry, Recommendation, Request, Usage
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.safety.raised import traceback_of
 from pytest_recsys_mt.safety.redaction import redact, shortened
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize

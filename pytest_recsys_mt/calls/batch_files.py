@@ -14,8 +14,8 @@ from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.cache_files import Imported, Row, imported_from, lines_of
 from pytest_recsys_mt.calls.call import Call, canonical, key_of
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import CacheError, RecommenderError
 from pytest_recsys_mt.llm.api import chat_api
+from pytest_recsys_mt.safety.errors import CacheError, RecommenderError
 from pytest_recsys_mt.safety.files import written_or
 
 URL = "/v1/chat/completions"

@@ -18,7 +18,7 @@ from pytest_recsys_mt.calls import database
 from pytest_recsys_mt.calls.answer import Answer, is_empty
 from pytest_recsys_mt.calls.cached_rows import row_of, sha256_of, sound_answer, sound_row
 from pytest_recsys_mt.calls.call import canonical
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
 Mode = Literal["auto", "replay", "refresh"]

@@ -16,7 +16,7 @@ from pytest_recsys_mt.calls.answer import REASON_LENGTH, Answer
 from pytest_recsys_mt.calls.cache import AnswerCache, Kept
 from pytest_recsys_mt.calls.cached_rows import row_of, sound_row
 from pytest_recsys_mt.calls.call import canonical
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import failing_as, written_or
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.calls.causes import Purpose
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.requests import Edit, Item, Prompt, Rating, Request, Scale
+from pytest_recsys_mt.safety.errors import RelationError
 
 AGAIN = 2**20
 """Replicates from this number on check whether answers changed; see `Call.again`."""

@@ -24,7 +24,7 @@ def _folder(given: argparse.Namespace) -> Path:
 
 def _open(given: argparse.Namespace, *, make: bool = False, write: bool = False) -> AnswerCache:
     from pytest_recsys_mt.calls.cache import AnswerCache
-    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.safety.errors import CacheError
 
     directory = _folder(given)
     if not make and not os.path.isfile(directory / "answers" / "cache.db"):
@@ -50,7 +50,7 @@ def export_answers(given: argparse.Namespace) -> int:
 
 def _check_target(file: Path, cache: AnswerCache) -> None:
     """Refuse to overwrite the cache, or a file that is no export."""
-    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.safety.errors import CacheError
 
     answers = (cache.directory / "answers").resolve()
     if answers in Path(os.path.realpath(file)).parents:
@@ -66,7 +66,7 @@ def _check_target(file: Path, cache: AnswerCache) -> None:
 def import_them(given: argparse.Namespace) -> int:
     """Take answers from files; 1 if lines were refused."""
     from pytest_recsys_mt.calls.batch_files import calls_file
-    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.safety.errors import CacheError
 
     batch: Path | None = getattr(given, "batch", None)
     if batch is not None and not os.path.isfile(calls_file(batch)):
@@ -144,7 +144,7 @@ def _total(shares: Collection[Share]) -> Share:
 def spent(given: argparse.Namespace) -> int:
     """Say what was spent on each day, by model and command."""
     from pytest_recsys_mt.calls.day_account import days, lines
-    from pytest_recsys_mt.errors import CacheError
+    from pytest_recsys_mt.safety.errors import CacheError
 
     folder = _folder(given)
     if not folder.is_dir():

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Recommendation
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import redact
 
 _SHORT = reprlib.Repr()

@@ -14,7 +14,7 @@ from typing import Any
 import diskcache
 from diskcache.core import MODE_RAW
 
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 
 FAULTS = (sqlite3.Error, diskcache.Timeout, OSError, UnicodeError, MemoryError)
 """Errors of a damaged, locked or unreadable database, and of SQLite where memory is short; its own message may be

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_recsys_mt.calls.limits import Budget, Limits, lower
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 AT_ONCE = 50
 """Calls to an endpoint that are booked and sent together: a process that dies leaves as many booked at most."""

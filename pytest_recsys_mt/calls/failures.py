@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pytest_recsys_mt.calls.answer import Answer, failure
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.sending import FAILURES
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, RecsysError
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, RecsysError
 
 Told = dict[str, str]
 """A failure in a test report: ``key``, ``model``, ``error``, ``asked``, ``traceback``, ``smallest``."""

@@ -10,7 +10,7 @@ from pytest_recsys_mt.calls.causes import BESIDE
 from pytest_recsys_mt.calls.disk_state import DiskState
 from pytest_recsys_mt.calls.limits import account
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import CacheError, MissingAnswerError
+from pytest_recsys_mt.safety.errors import CacheError, MissingAnswerError
 
 SHORT = "memory is short"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, written_whole
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 try:
     import resource

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pytest_recsys_mt.errors import PriceError
+from pytest_recsys_mt.safety.errors import PriceError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, toml_of
 
 HOST = "api.openai.com"

@@ -12,8 +12,8 @@ from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.calls.sending import as_they_arrive, together_or_apart
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Recommendation, Recommender, Request, abilities
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 class RecommenderSubject(Subject):

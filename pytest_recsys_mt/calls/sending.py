@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pytest_recsys_mt.calls.answer import Answer, failure
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 FAILURES = (Exception, SystemExit, BaseExceptionGroup)
 """Errors of users' code that fail only its call: not a Ctrl-C, nor the exceptions by which pytest skips or ends."""

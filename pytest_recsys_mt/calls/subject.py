@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.requests import Aspect, Entry, Message, Promised, Recommendation, Request
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 DECLARED = (
     "deterministic",

@@ -4,8 +4,8 @@ import sys
 
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 
 def subject(

@@ -15,7 +15,6 @@ from pytest_recsys_mt.calls.patience import Patience
 from pytest_recsys_mt.calls.sending import as_they_arrive, together_or_apart
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.question import Question, call_seed, plain_messages
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import (
@@ -26,6 +25,7 @@ from pytest_recsys_mt.requests import (
     Request,
     abilities,
 )
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.safety.sanitize import one_line
 
 

@@ -7,9 +7,9 @@ from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.errors import LimitReachedError, NotApplicable
 from pytest_recsys_mt.requests import Completion, Prompt
 from pytest_recsys_mt.requests.abilities import declares
+from pytest_recsys_mt.safety.errors import LimitReachedError, NotApplicable
 
 
 class Texts:

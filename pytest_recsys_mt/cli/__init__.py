@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = read_arguments(arguments)
-    from pytest_recsys_mt.errors import RecsysError
+    from pytest_recsys_mt.safety.errors import RecsysError
     from pytest_recsys_mt.safety.redaction import redact
     from pytest_recsys_mt.safety.sanitize import Safe
 

@@ -42,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
         import difflib
         import re
 
-        from pytest_recsys_mt.errors import abridged
+        from pytest_recsys_mt.safety.errors import abridged
 
         typed = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (-[^\s=]*)", message)
         if typed is not None:
@@ -103,8 +103,8 @@ def _records(help: str = RECORD) -> Argument:
 
 
 def _record(text: str) -> Path:
-    from pytest_recsys_mt.errors import PolicyError
     from pytest_recsys_mt.gate.store import record_named
+    from pytest_recsys_mt.safety.errors import PolicyError
 
     try:
         return record_named(text)

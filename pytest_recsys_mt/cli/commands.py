@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def report(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.report.html import read_record, render
     from pytest_recsys_mt.report.outputs import put_out, require_output
+    from pytest_recsys_mt.safety.errors import DataError
 
     path: Path = given.record
     document = read_record(path)
@@ -73,8 +73,8 @@ def paper(given: argparse.Namespace) -> None:
 
 
 def prompts(given: argparse.Namespace) -> None:
-    from pytest_recsys_mt.errors import DataError
-    from pytest_recsys_mt.prompt_texts import SHIPPED
+    from pytest_recsys_mt.llm.prompt_texts import SHIPPED
+    from pytest_recsys_mt.safety.errors import DataError
     from pytest_recsys_mt.safety.files import expanded, written_or
 
     content = SHIPPED.read_text(encoding="utf-8")
@@ -104,9 +104,9 @@ def answers(given: argparse.Namespace) -> None:
 
 
 def init(given: argparse.Namespace) -> None:
+    from pytest_recsys_mt.cli.starter import begin
+    from pytest_recsys_mt.cli.starter.told import lines
     from pytest_recsys_mt.safety.files import expanded
-    from pytest_recsys_mt.starter import begin
-    from pytest_recsys_mt.starter.told import lines
 
     folder: Path = expanded(given.folder)
     spec = "itemknn" if given.model is None else given.model

@@ -16,8 +16,8 @@ from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.description import Part
 from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.rows import Rows
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import DataError
 
 LISTS = ("genres", "directors", "cast", "tags", "categories", "authors")
 """Attributes that hold several values, between bars: ``Comedy|Drama``."""

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from pytest_recsys_mt.datasets.neighbours import Neighbours
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Scale
+from pytest_recsys_mt.safety.errors import DataError
 
 COLUMNS = ("user", "item", "rating", "timestamp")
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import WANTED, Column, Kind, Rows, match
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 _DTYPES: Mapping[Kind, str] = {
     "id": "str",

@@ -39,8 +39,8 @@ from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import opened, suffix
 from pytest_recsys_mt.datasets.loading import found, missing
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined, normal
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import content_of, toml_of
 
 KINDS: Mapping[str, Kind] = {"user": "id", "item": "id", "rating": "number", "timestamp": "time"}

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from pytest_recsys_mt.datasets.archives import extract
 from pytest_recsys_mt.datasets.sources import SOURCES, Source
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
 
 BASE_URL = "https://files.grouplens.org/datasets/"

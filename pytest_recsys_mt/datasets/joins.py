@@ -25,8 +25,8 @@ from pytest_recsys_mt.datasets.delimited import Layout, read
 from pytest_recsys_mt.datasets.json_lines import records
 from pytest_recsys_mt.datasets.metadata import item_key, names_in, title_key
 from pytest_recsys_mt.datasets.rows import Column
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import DataError
 
 LISTING = "netflix_titles.csv"
 _LISTED = Layout(

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.archives import most, opened
 from pytest_recsys_mt.datasets.rows import Column, Rows, normal
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 LONGEST = 4 << 20

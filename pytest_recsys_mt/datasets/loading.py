@@ -10,9 +10,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.sources import BY_HAND, SOURCES
-from pytest_recsys_mt.errors import DataError, RecommenderError
+from pytest_recsys_mt.requests import specs
+from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from pytest_recsys_mt.datasets.loading import Format, Told
 from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Column, Kind, Rows, joined
 from pytest_recsys_mt.datasets.times import unix_seconds
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.safety.errors import DataError
 
 CLICKS = Scale(0, 1)
 """The scale of clicks: 1 is a click."""

@@ -19,8 +19,8 @@ from pytest_recsys_mt.datasets.loading import Format, Told, found
 from pytest_recsys_mt.datasets.reading import Content
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.sources import BY_HAND
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.safety.errors import DataError
 
 SCALE = Scale(1.0, 5.0)
 TITLES = "movie_titles.txt|movie_titles.csv"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from pytest_recsys_mt.datasets.rows import Column, Rows, match
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 SUFFIXES = (".parquet", ".pq")
 

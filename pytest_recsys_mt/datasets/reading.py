@@ -23,8 +23,8 @@ from pytest_recsys_mt.datasets.loading import Repeats, Told
 from pytest_recsys_mt.datasets.odd_ids import report_odd_ids
 from pytest_recsys_mt.datasets.rows import Rows
 from pytest_recsys_mt.datasets.times import unix_seconds
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.safety.errors import DataError
 
 SCALES = (
     Scale(0, 1),

@@ -29,8 +29,8 @@ import pandas as pd
 from pytest_recsys_mt.datasets.catalogue import split_title
 from pytest_recsys_mt.datasets.dataset import COLUMNS, Dataset
 from pytest_recsys_mt.datasets.json_lines import records
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, is_cut_off
+from pytest_recsys_mt.safety.errors import DataError
 
 SCALE = Scale(0, 1)
 SUFFIX = ".jsonl"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 Kind = Literal["id", "integer", "number", "text", "time", "value"]
 """The content of a column: ids and text stay as written (an id is never empty), integers fit 64

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import delimited, json_lines, parquet
 from pytest_recsys_mt.datasets.archives import stem, suffix
 from pytest_recsys_mt.datasets.catalogue import catalogue_of, named_by_ids
@@ -13,8 +12,8 @@ from pytest_recsys_mt.datasets.description import TEXT, Description, Part, descr
 from pytest_recsys_mt.datasets.loading import Told, formats, missing
 from pytest_recsys_mt.datasets.reading import Content, interactions, read, users_of, usual_scale
 from pytest_recsys_mt.datasets.rows import Rows, normal
-from pytest_recsys_mt.errors import DataError, RecommenderError
-from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.requests import Item, Scale, specs
+from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 
 ITEMS = (
     "item", "itemid", "iid", "movieid", "movie", "productid", "artistid", "parentasin", "asin", "bookid", "isbn",

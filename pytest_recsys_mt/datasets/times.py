@@ -11,7 +11,7 @@ import pandas as pd
 
 from pytest_recsys_mt.datasets.loading import Told
 from pytest_recsys_mt.datasets.rows import Rows
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 ISO = "ISO8601"
 FORMS = (

@@ -2,7 +2,7 @@
 
 from pytest_recsys_mt.calls.cache import Mode
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def require_kept(subject: Subject, mode: Mode) -> None:

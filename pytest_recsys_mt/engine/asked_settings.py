@@ -21,10 +21,10 @@ from pytest_recsys_mt.engine.options import (
     share,
     whole_number,
 )
-from pytest_recsys_mt.errors import DataError, RecommenderError
-from pytest_recsys_mt.prompt_texts import OwnTexts
-from pytest_recsys_mt.prompt_texts import read as read_texts
+from pytest_recsys_mt.llm.prompt_texts import OwnTexts
+from pytest_recsys_mt.llm.prompt_texts import read as read_texts
 from pytest_recsys_mt.requests.design import PROMPT, Design
+from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Drawn
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item, Rating, Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt.verdict.answers import Drawn
 
 LARGE = 10_000
 """From this many items on, candidates are drawn without a list of all items that a user has not seen."""

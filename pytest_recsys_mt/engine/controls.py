@@ -18,12 +18,10 @@ from functools import cached_property
 from types import MappingProxyType
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.answers import Answers, Unread
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.calls.executor import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
@@ -34,7 +32,9 @@ from pytest_recsys_mt.oracles.judging.versions import with_versions
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.relations.transformation import Transformation, aspect_of
 from pytest_recsys_mt.requests import Aspect, Request
-from pytest_recsys_mt.wording import unread as unread_words
+from pytest_recsys_mt.safety.errors import MissingAnswerError
+from pytest_recsys_mt.verdict.answers import Answers, Unread
+from pytest_recsys_mt.verdict.wording import unread as unread_words
 
 SHARE = 0.05
 """The share of users that a deterministic recommender is shown to stay below."""

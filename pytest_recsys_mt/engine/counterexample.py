@@ -21,10 +21,10 @@ from pytest_recsys_mt.engine.one_user import OneUser, Rationed, Spent
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.shrinking import smaller
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles.judging.examples import titles_of
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.verdict import Example, Verdict
+from pytest_recsys_mt.safety.errors import MissingAnswerError
+from pytest_recsys_mt.verdict.verdict import Example, Verdict
 
 FRESH = 8
 """How many times a request is asked afresh, if the recommender is not deterministic."""

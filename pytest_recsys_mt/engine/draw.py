@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.oracles.not_worse import mean_metric
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.oracles.statistics.same_distribution import same_distribution
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt.verdict.answers import Answers
 
 ALPHA = 0.05
 """A sample whose p-value is below this is drawn anew."""

@@ -7,20 +7,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_recsys_mt.answers import Pairs
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.judging.together import lasting
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.sanitize import one_line
+from pytest_recsys_mt.verdict.answers import Pairs
 
 USERS = 20
 """Users to ask again, each with as many replicates as before."""

@@ -18,12 +18,12 @@ from pytest_recsys_mt.calls.sending import FAILURES
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.faults import Dose, Fault, Known
 from pytest_recsys_mt.gate.document import Differing, Planted
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.similarities.rbo import rbo
 from pytest_recsys_mt.requests import Message, Recommendation, Request
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 Lists = tuple[tuple[str, ...], tuple[str, ...]]
 

@@ -16,12 +16,17 @@ import pytest
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.engine.skips import LONGEST, OUTCOMES, DoesNotApply, SkippedByVerdict
-from pytest_recsys_mt.errors import CacheError, LimitReachedError, MissingAnswerError, NotApplicable
 from pytest_recsys_mt.metamorphic import AnyTransformation
 from pytest_recsys_mt.oracles.judging.account import Account
+from pytest_recsys_mt.safety.errors import (
+    CacheError,
+    LimitReachedError,
+    MissingAnswerError,
+    NotApplicable,
+)
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import (
+from pytest_recsys_mt.verdict.verdict import (
     FITS_NEEDED,
     NEEDED,
     NOT_ASKED,
@@ -30,7 +35,7 @@ from pytest_recsys_mt.verdict import (
     Status,
     Verdict,
 )
-from pytest_recsys_mt.wording import beyond
+from pytest_recsys_mt.verdict.wording import beyond
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample

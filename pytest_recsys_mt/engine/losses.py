@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pytest_recsys_mt.answers import Lost
 from pytest_recsys_mt.engine.runner import Outcome
+from pytest_recsys_mt.verdict.answers import Lost
 
 
 def lost(user: str, source: Outcome, followup: Outcome | None = None) -> Lost | None:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from pytest_recsys_mt.answers import Answers
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.safety.files import written_or
+from pytest_recsys_mt.verdict.answers import Answers
 
 
 class OfUsers(Runner):
@@ -35,7 +35,7 @@ class OfUsers(Runner):
 
 
 class NamedUsers:
-    """Asks named users for one recommender; see `pytest_recsys_mt.answers.named.Named`."""
+    """Asks named users for one recommender; see `pytest_recsys_mt.verdict.answers.named.Named`."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner

@@ -3,15 +3,15 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject, Wrapped
 from pytest_recsys_mt.engine.cases import Case
 from pytest_recsys_mt.engine.runner import Runner
-from pytest_recsys_mt.errors import NotApplicable, RecsysError
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, RecsysError
+from pytest_recsys_mt.verdict.answers import Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 APART = 2**16
 """Distance of the replicate numbers of fresh answers: more than any test has, and all of them are below

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pytest_recsys_mt.errors import meant
-from pytest_recsys_mt.wording import SETTLED
+from pytest_recsys_mt.safety.errors import meant
+from pytest_recsys_mt.verdict.wording import SETTLED
 
 
 def some_text(text: str) -> str:

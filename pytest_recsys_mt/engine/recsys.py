@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.answers import Asked
 from pytest_recsys_mt.calls.causes import CONTROL
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.controls import declaration, declared_unread, ignored, unread
@@ -16,13 +15,14 @@ from pytest_recsys_mt.engine.refits import Change
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import MissingAnswerError, NotApplicable, RelationError
 from pytest_recsys_mt.metamorphic import AnyTransformation, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Generator, Transformation
 from pytest_recsys_mt.requests import Promised, Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import MissingAnswerError, NotApplicable, RelationError
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Asked
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts

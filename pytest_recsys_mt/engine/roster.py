@@ -19,7 +19,6 @@ from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.refits import Change, Refits
-from pytest_recsys_mt.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
@@ -29,9 +28,10 @@ from pytest_recsys_mt.requests import Recommender, TextModel
 from pytest_recsys_mt.requests.abilities import check_declared, method_of, misspelt, notes_of
 from pytest_recsys_mt.requests.design import PROMPT, Design
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.requests.specs import resources
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable, OwnCodeError, RecommenderError
 from pytest_recsys_mt.safety.redaction import redact, shown
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.specs import resources
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.remote import Needs, Recipe

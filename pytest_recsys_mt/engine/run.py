@@ -29,10 +29,10 @@ from pytest_recsys_mt.engine.roster import Roster
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import CacheError, NotApplicable, RecsysError
 from pytest_recsys_mt.gate.document import Drift, Planted
 from pytest_recsys_mt.requests import Item, Request
 from pytest_recsys_mt.requests.design import FOLDS, PROMPT, Design
+from pytest_recsys_mt.safety.errors import CacheError, NotApplicable, RecsysError
 from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import sanitize
 

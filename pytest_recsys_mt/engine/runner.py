@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pytest_recsys_mt.answers import Asked, Context, Drawn
 from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
@@ -18,19 +17,20 @@ from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
 from pytest_recsys_mt.engine.elsewhere import alone, in_one_batch
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import (
-    LimitReachedError,
-    NotApplicable,
-    RecommenderError,
-    RelationError,
-)
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, changes_training, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Recommendation, Request, World
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import (
+    LimitReachedError,
+    NotApplicable,
+    RecommenderError,
+    RelationError,
+)
+from pytest_recsys_mt.verdict.answers import Asked, Context, Drawn
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor
 from pytest_recsys_mt.calls.subject import Subject
-from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.safety.errors import RecsysError
 
 CAN_PARK = importlib.util.find_spec("greenlet") is not None
 """Whether bodies can be parked; else each runs when its test comes."""

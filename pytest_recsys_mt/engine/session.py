@@ -9,7 +9,7 @@ from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.settings import FIELDS
-from pytest_recsys_mt.errors import RecommenderError, meant
+from pytest_recsys_mt.safety.errors import RecommenderError, meant
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts

@@ -28,8 +28,8 @@ from pytest_recsys_mt.engine.options import (
     share,
     whole_number,
 )
-from pytest_recsys_mt.errors import FaultError
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.safety.errors import FaultError
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
 from pytest_recsys_mt.calls.call import AGAIN, Call
 from pytest_recsys_mt.calls.causes import CONTROL, Purpose
 from pytest_recsys_mt.engine.losses import cannot_answer, first_unasked, lost, parted, unasked
 from pytest_recsys_mt.engine.one_time import apart_by, of_one_time
 from pytest_recsys_mt.engine.questions import Questions, _widest, ask, interleaved
 from pytest_recsys_mt.engine.runner import Outcome, Runner
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.metamorphic import AnyTransformation, all_declare, name_of
 from pytest_recsys_mt.relations.transformation import Asked as How
 from pytest_recsys_mt.relations.transformation import Transformation
 from pytest_recsys_mt.requests import Request
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Drawn, Pairs, Sample, Span
 
 
 class Side:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from pytest_recsys_mt.errors import FaultError, RecommenderError
 from pytest_recsys_mt.extensions import FAULTS, entry_points
 from pytest_recsys_mt.faults.fault import Fault, Known
 from pytest_recsys_mt.recommenders.own_objects import in_file, in_module
+from pytest_recsys_mt.safety.errors import FaultError, RecommenderError
 
 _MODULES = ("reading", "listing", "serving")
 

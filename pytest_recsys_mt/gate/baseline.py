@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.document import Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import addresses
 from pytest_recsys_mt.gate.reading import parsed
+from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import MOST_DATA, RECORD, RUNS, content_of
 from pytest_recsys_mt.safety.numbers import Numbers
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.changed_lists import UNCLEAR, changed_lists, too_many
 from pytest_recsys_mt.gate.comparison import bounds_of, compare
@@ -14,8 +13,9 @@ from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
 from pytest_recsys_mt.gate.states import grouped, state_of, state_of_test, vacuous_of
+from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import unread
+from pytest_recsys_mt.verdict.wording import unread
 
 Kind = Literal[
     "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",

@@ -6,7 +6,7 @@ What is not explained here is in `verdict.Verdict`; older records lack the keys 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, TypeVar
 
-from pytest_recsys_mt.verdict import Allowed, Status
+from pytest_recsys_mt.verdict.verdict import Allowed, Status
 
 Item = TypeVar("Item")
 

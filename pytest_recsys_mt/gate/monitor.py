@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
 from pytest_recsys_mt.gate.comparison import unknown_of
 from pytest_recsys_mt.gate.document import Document, Row
@@ -27,6 +26,7 @@ from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import STAKES, began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.numbers import numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pytest_recsys_mt.errors import PolicyError, meant
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import parts_of
 from pytest_recsys_mt.gate.states import vacuous_of
+from pytest_recsys_mt.safety.errors import PolicyError, meant
 from pytest_recsys_mt.safety.files import content_of, failing_as, look_alike, toml_of
 
 FILE = "recsys.toml"

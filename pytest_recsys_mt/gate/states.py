@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_recsys_mt.gate.document import Item, Row
-from pytest_recsys_mt.verdict import Status
+from pytest_recsys_mt.verdict.verdict import Status
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.states import grouped, state_of_test
+from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.files import RECORD, RUNS, content_of, written_whole
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -12,12 +12,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_recsys_mt.errors import RecommenderError, RelationError
-from pytest_recsys_mt.prompt_texts import TEMPLATES, OwnTexts, said, text
+from pytest_recsys_mt.llm.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
+from pytest_recsys_mt.safety.errors import RecommenderError, RelationError
 from pytest_recsys_mt.safety.files import content_of
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import plural
+from pytest_recsys_mt.verdict.wording import plural
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {
@@ -139,7 +139,7 @@ class Template:
 
 
 NAMES = ("person", "wok", "rank", "wok-mitigate", "wok-minimize")
-"""The built-in templates. `pytest_recsys_mt.prompt_texts` has their texts, in our own words.
+"""The built-in templates. `pytest_recsys_mt.llm.prompt_texts` has their texts, in our own words.
 
 * ``person``: the "person pattern" of the metamorphic paper, its Table 1
 * ``wok``: the prompt of "Large Language Models as Recommender Systems: A Study of Popularity Bias", its Code Listing 1

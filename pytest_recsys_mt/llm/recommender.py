@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.prompts import as_json, template
 from pytest_recsys_mt.llm.question import Latest, Question
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
@@ -22,6 +21,7 @@ from pytest_recsys_mt.requests import (
     is_cut_off,
 )
 from pytest_recsys_mt.requests.abilities import declares
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.histories import SEPARATOR
 from pytest_recsys_mt.lrworld.question import Question
 from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def shuffled(questions: Sequence[Question], seed: int, number: int = 0) -> tuple[Question, ...]:

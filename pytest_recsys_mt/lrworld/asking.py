@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-from pytest_recsys_mt.answers import Choices
-from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.lrworld.chosen import llara, read
 from pytest_recsys_mt.lrworld.question import Question, digest_of
 from pytest_recsys_mt.lrworld.question_texts import examples_for, prompt
 from pytest_recsys_mt.requests import Completion, Prompt, is_cut_off
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable
+from pytest_recsys_mt.verdict.answers import Choices
 
 
 class Model(Protocol):

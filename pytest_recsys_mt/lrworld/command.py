@@ -47,11 +47,11 @@ def written(given: argparse.Namespace) -> int:
     from collections import Counter
 
     from pytest_recsys_mt.datasets import load
-    from pytest_recsys_mt.errors import DataError, meant
     from pytest_recsys_mt.lrworld.generator import generate
     from pytest_recsys_mt.lrworld.generator_settings import Settings
     from pytest_recsys_mt.lrworld.question import KINDS
     from pytest_recsys_mt.lrworld.question_file import QuestionFile, measures_of
+    from pytest_recsys_mt.safety.errors import DataError, meant
     from pytest_recsys_mt.safety.sanitize import one_line
 
     if given.file.is_file():  # what holds no questions is not replaced

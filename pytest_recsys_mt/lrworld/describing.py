@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.question import write_lines
 from pytest_recsys_mt.lrworld.question_texts import describing
 from pytest_recsys_mt.requests import TextModel
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 
 def describe(model: TextModel, dataset: Dataset, path: Path | str, *, domain: str) -> int:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld import taste
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
@@ -20,6 +19,7 @@ from pytest_recsys_mt.lrworld.question import KINDS, LASTFM, MEASURES, Kind, Que
 from pytest_recsys_mt.lrworld.standing import Behind, Standing
 from pytest_recsys_mt.lrworld.wrong_options import Draft, LackingError
 from pytest_recsys_mt.requests.seeds import generator
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import cache_folder_for
 
 if TYPE_CHECKING:

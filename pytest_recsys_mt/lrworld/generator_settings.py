@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from pytest_recsys_mt import specs
+from pytest_recsys_mt.requests import specs
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from scipy.cluster.vq import kmeans2
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.lrworld.histories import Floats, Histories, Ints
 from pytest_recsys_mt.recommenders.trained.data import Training
 from pytest_recsys_mt.recommenders.trained.losses import Batches
@@ -29,6 +28,7 @@ from pytest_recsys_mt.recommenders.trained.network import (
 )
 from pytest_recsys_mt.recommenders.trained.store import obtain
 from pytest_recsys_mt.recommenders.trained.trainer import Settings, train
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 TOWER = 16
 """Size of the perceptron's embeddings; its layers are 2, 1 and 1/2 times as wide."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld.same import form
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as, look_alike, written_or
 
 ScaleName = Literal["association", "personalization", "knowledgeability"]

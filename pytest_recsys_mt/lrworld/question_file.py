@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.lrworld.question import LASTFM, MEASURES, Measure, Question, read_file
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable
 
 
 def measures_of(family: str) -> tuple[Measure, ...]:

@@ -5,12 +5,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.lrworld.generator import generate, having
 from pytest_recsys_mt.lrworld.generator_settings import Settings
 from pytest_recsys_mt.lrworld.histories import Histories
 from pytest_recsys_mt.lrworld.question import Measure, Question
 from pytest_recsys_mt.lrworld.question_file import QuestionFile
+from pytest_recsys_mt.safety.errors import NotApplicable
 
 _made: dict[tuple[str, str, str, int, int, Settings], tuple[tuple[Question, ...], str]] = {}
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.answers import Asked, Context, Pairs
 from pytest_recsys_mt.oracles.arrays import Floats, Integers
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.shared import what_is_shared
@@ -18,7 +17,8 @@ from pytest_recsys_mt.oracles.statistics.betting import Bets
 from pytest_recsys_mt.parity.request_logs import FIELDS, Log, Numbered, facts_at
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.seeds import generator
-from pytest_recsys_mt.verdict import SHARED
+from pytest_recsys_mt.verdict.answers import Asked, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import SHARED
 
 ALPHA = 0.05
 """Error rate of either claim."""

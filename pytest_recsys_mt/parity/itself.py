@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.oracles import never_differs, same_answer, served_as_trained
 from pytest_recsys_mt.oracles.judging.power import MOST
 from pytest_recsys_mt.oracles.judging.sensitivity import Sensitivity, sensitivity_of
@@ -19,7 +18,8 @@ from pytest_recsys_mt.relations import (
     same_seed_same_answer,
 )
 from pytest_recsys_mt.requests import Request
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 MARGIN = 0.05
 """How much agreement a noisy recommender may lose, if nothing else is said."""

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.parity import comparison
 from pytest_recsys_mt.parity.comparison import ALPHA, MOST_LOST, Comparison
 from pytest_recsys_mt.parity.request_logs import ANSWERS, Log, Numbered, finish, paths_of, read
 from pytest_recsys_mt.report.outputs import require_output
 from pytest_recsys_mt.report.sheets import Sheet, write_sheets
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import DataError
 
 FORMATS = (".txt", ".md", ".html", ".csv", ".tex")
 MARGIN = 0.02

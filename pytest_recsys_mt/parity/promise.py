@@ -7,7 +7,7 @@ import pytest
 from pytest_recsys_mt.oracles import never_differs, served_as_trained
 from pytest_recsys_mt.parity.command import PERCENT
 from pytest_recsys_mt.parity.itself import one_recommender
-from pytest_recsys_mt.verdict import NEEDED, Verdict
+from pytest_recsys_mt.verdict.verdict import NEEDED, Verdict
 
 
 @pytest.fixture(autouse=True)

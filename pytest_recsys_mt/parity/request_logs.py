@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.oracles.arrays import PAD, Integers
+from pytest_recsys_mt.safety.errors import DataError, MissingExtraError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".parquet")

@@ -19,7 +19,6 @@ from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.schedule import CAN_PARK, Body, FirstLook, Part, Schedule
 from pytest_recsys_mt.engine.skips import OUTCOMES
-from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.plugin import items
 from pytest_recsys_mt.plugin.apart import Apart, time_limit
 from pytest_recsys_mt.plugin.state import (
@@ -30,6 +29,7 @@ from pytest_recsys_mt.plugin.state import (
     is_shipped,
     new_running_test,
 )
+from pytest_recsys_mt.safety.errors import RecsysError
 
 AHEAD = "recsys_ahead"
 """The mark of a test whose body may begin before the test."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import UNSETTLED
@@ -22,6 +21,7 @@ from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import design_of, parameters_of, recommender_of, relation_of
 from pytest_recsys_mt.plugin.since import since
 from pytest_recsys_mt.plugin.state import RECORD, SETTINGS
+from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import Safe
 
 if TYPE_CHECKING:

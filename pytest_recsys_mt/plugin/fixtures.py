@@ -8,7 +8,7 @@ import pytest
 
 from pytest_recsys_mt.engine.skips import DoesNotApply
 from pytest_recsys_mt.plugin.state import SETTINGS, run_of, running_test_of
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
@@ -98,7 +98,7 @@ def recsys_sampler(
 @pytest.fixture
 def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     """The text model that describes users: that of recsys_profiler, else the one under test."""
-    from pytest_recsys_mt.errors import NotApplicable
+    from pytest_recsys_mt.safety.errors import NotApplicable
 
     run = run_of(request.config)
     spec = run.settings.profiler

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt import prompt_texts
+from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.metamorphic import MARK
 from pytest_recsys_mt.plugin import collection, misspelt, state
 from pytest_recsys_mt.plugin.ending import (

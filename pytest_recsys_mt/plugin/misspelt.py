@@ -10,7 +10,7 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import OPTIONS
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 NEAR = 0.85
 """A name this similar to one of ours is taken for it, even if it does not begin as ours do."""

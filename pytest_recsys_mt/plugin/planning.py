@@ -17,11 +17,11 @@ from pytest_recsys_mt.calls.answer import describe_failure
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.source import Branches
-from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.plugin.collection import asks
 from pytest_recsys_mt.plugin.items import fixtures_of, is_drawn, names_in, suite_of
 from pytest_recsys_mt.plugin.preflight import named
 from pytest_recsys_mt.plugin.state import running_test_of
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable
 from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import Safe
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
-from pytest_recsys_mt.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.requests.abilities import check_declared, identity_of, method_of
+from pytest_recsys_mt.safety.errors import PolicyError, RecommenderError, RecsysError
 from pytest_recsys_mt.safety.files import RUNS, is_replaced
 from pytest_recsys_mt.safety.redaction import shown
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.ledger import RunningTest

@@ -11,12 +11,12 @@ import pytest
 
 from pytest_recsys_mt.engine.options import Option
 from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
+from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
 from pytest_recsys_mt.safety.redaction import carries_key, gives_key, redact, shortened, shown
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import typed
+from pytest_recsys_mt.verdict.wording import typed
 
 _LONG = 100
 """Most characters of a command in an account."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
-from pytest_recsys_mt.errors import NotApplicable, OwnCodeError, UnreachableError
 from pytest_recsys_mt.plugin import collection, state
 from pytest_recsys_mt.plugin.reports import safe
+from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, UnreachableError
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
-from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.requests import Item, Request, specs
 
 WORD = re.compile(r"\w+")
 

@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, block_rows, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Request, specs
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 LARGEST = 30_000
 """Most rows of the matrix that is inverted: it takes 7 GiB, and so does its inverse."""

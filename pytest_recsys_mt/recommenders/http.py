@@ -9,15 +9,14 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError, UnreachableError
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.recommenders import http_contract
 from pytest_recsys_mt.recommenders.http_contract import HEADER, ORIGIN, About, Answered
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Recommendation, Request, specs
+from pytest_recsys_mt.safety.errors import RecommenderError, UnreachableError
 from pytest_recsys_mt.safety.redaction import AUTHORIZATION, Secret, redact_bytes, secret, shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.llm.api.chat_api import describe_absence, describe_connection
 from pytest_recsys_mt.llm.api.pacing import UnavailableError
 from pytest_recsys_mt.requests import Aspect, Item, Promised, Recommendation, Request
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.safety.redaction import AUTHORIZATION, redact, shortened, shown
 from pytest_recsys_mt.safety.sanitize import one_line, without_controls
 

@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Request, specs
 
 STEPS = 2  # of conjugate gradients; more, or exact solutions, rank no better after 15 rounds
 

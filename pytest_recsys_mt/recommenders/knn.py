@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.ranking import (
     DECIMALS,
@@ -19,7 +18,7 @@ from pytest_recsys_mt.recommenders.ranking import (
     settle,
 )
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Request, specs
 
 
 @dataclass(eq=False)

@@ -11,9 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import RecommenderError
-from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.requests import Recommender, TextModel, specs
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 from pytest_recsys_mt.safety.raised import with_traceback
 

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.recommenders.ranking import Floats, Sparse, block_rows, keep_largest, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, Weights
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Request, specs
 
 
 @dataclass(eq=False)

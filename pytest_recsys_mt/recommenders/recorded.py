@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets import recordings
 from pytest_recsys_mt.datasets.recordings import Recording
-from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError
 from pytest_recsys_mt.llm.reading.known_films import KnownFilms
 from pytest_recsys_mt.llm.reading.parser import read
 from pytest_recsys_mt.llm.reading.titles import TitleIndex
-from pytest_recsys_mt.requests import Recommendation, Request
+from pytest_recsys_mt.requests import Recommendation, Request, specs
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecommenderError
 from pytest_recsys_mt.safety.files import expanded
 from pytest_recsys_mt.safety.sanitize import without_controls
 

@@ -11,11 +11,10 @@ from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_recsys_mt import specs
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.extensions import RECOMMENDERS, entry_points, owner_of
 from pytest_recsys_mt.recommenders import own_objects
-from pytest_recsys_mt.requests import Recommender, TextModel
+from pytest_recsys_mt.requests import Recommender, TextModel, specs
+from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
 

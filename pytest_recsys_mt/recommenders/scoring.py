@@ -19,9 +19,9 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, Sparse, block_rows, largest
 from pytest_recsys_mt.requests import Aspect, Recommendation, Request
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 Weights = Literal["ratings", "binary"]
 """The weight of an interaction: by its rating, or 1."""

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.document import Facts, Row
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of, is_replaced, written_to
 
 SCHEMA = "recsys-mt-answers/1"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.answers import read_answers
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 80

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.oracles.judging.examples import Shown
 from pytest_recsys_mt.requests import Entry, Item, Message, Request
 from pytest_recsys_mt.safety.sanitize import sanitize
-from pytest_recsys_mt.verdict import Example
+from pytest_recsys_mt.verdict.verdict import Example
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample

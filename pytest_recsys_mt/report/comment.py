@@ -95,9 +95,9 @@ def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = 
     Raises:
         DataError: If the file is no record.
     """
-    from pytest_recsys_mt.errors import DataError
     from pytest_recsys_mt.report.html import read_record
     from pytest_recsys_mt.report.step_summary import markdown
+    from pytest_recsys_mt.safety.errors import DataError
     from pytest_recsys_mt.safety.sanitize import clean
 
     if record.exists():
@@ -124,11 +124,11 @@ def text_of(record: Path, mark: str, pull_request: PullRequest, baseline: str = 
 
 
 def _since(baseline: str, record: Path) -> str:
-    from pytest_recsys_mt.errors import RecsysError
     from pytest_recsys_mt.gate.store import record_named
     from pytest_recsys_mt.report.markdown import in_markdown
     from pytest_recsys_mt.report.sheets import markdown
     from pytest_recsys_mt.report.two_runs import compared
+    from pytest_recsys_mt.safety.errors import RecsysError
 
     try:
         title, sheets, _ = compared([record_named(baseline), record])

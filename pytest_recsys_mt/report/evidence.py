@@ -11,7 +11,7 @@ from pytest_recsys_mt.report.diffs import DIFFERING, Line
 from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
 from pytest_recsys_mt.report.short_names import shorten
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import AGAINST, DECLARES, SHARED
+from pytest_recsys_mt.verdict.verdict import AGAINST, DECLARES, SHARED
 
 NOTHING = "(nothing)"
 

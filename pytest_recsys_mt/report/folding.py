@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row
 from pytest_recsys_mt.gate.states import STATES, detail_of, grouped, measured, state_of, vacuous_of
 from pytest_recsys_mt.report.short_failures import smallest_of
 from pytest_recsys_mt.report.short_names import distinct_names, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import FITS_NEEDED, NEEDED
-from pytest_recsys_mt.wording import unread
+from pytest_recsys_mt.verdict import wording
+from pytest_recsys_mt.verdict.verdict import FITS_NEEDED, NEEDED
+from pytest_recsys_mt.verdict.wording import unread
 
 ORDER = STATES[: STATES.index("holds")]
 """The states that are told one by one, the most important first."""

@@ -11,7 +11,7 @@ from types import MappingProxyType, ModuleType
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.report.relation_list import paragraph
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.verdict.wording import spoken
 
 
 @dataclass(frozen=True)

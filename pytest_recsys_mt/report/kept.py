@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.store import Kept, Store
+from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.files import failing_as
 from pytest_recsys_mt.safety.sanitize import one_line
 

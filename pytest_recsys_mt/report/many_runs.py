@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.store import Store, read_all
 from pytest_recsys_mt.report.html import read_record, render_view
+from pytest_recsys_mt.safety.errors import DataError
 
 SHOWN = 100
 """Kept runs on a page."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import measured
-from pytest_recsys_mt.wording import SHARE, measured_words
+from pytest_recsys_mt.verdict.wording import SHARE, measured_words
 
 SIGNS = {"at most": "<= ", "at least": ">= ", "within": "+-"}
 

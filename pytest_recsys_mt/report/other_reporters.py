@@ -9,7 +9,7 @@ import pytest
 
 from pytest_recsys_mt.safety.redaction import redact, without_keys
 from pytest_recsys_mt.safety.sanitize import one_line, plain, sanitize
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 FACTS = (
     "relation", "oracle", "metric", "status", "value", "threshold", "estimate", "interval", "margin", "p_value", "users",

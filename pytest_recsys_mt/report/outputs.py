@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from pytest_recsys_mt.errors import DataError, PolicyError
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.document import Document
+from pytest_recsys_mt.safety.errors import DataError, PolicyError
 from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import clean, one_line
 

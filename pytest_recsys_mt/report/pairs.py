@@ -15,7 +15,7 @@ from pytest_recsys_mt.report.compared import CHANGES, LOUD
 from pytest_recsys_mt.report.short_names import named
 from pytest_recsys_mt.safety.numbers import names_in_both, numbers_of
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import group_in_words
+from pytest_recsys_mt.verdict.wording import group_in_words
 
 MOST = 5
 """Users, and groups of users, that are shown."""

@@ -27,7 +27,7 @@ from pytest_recsys_mt.report.facts import (
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.report.spending import spent
 from pytest_recsys_mt.safety.files import written_to
-from pytest_recsys_mt.verdict import NOT_ASKED
+from pytest_recsys_mt.verdict.verdict import NOT_ASKED
 
 SCHEMA = "recsys-mt/2"
 

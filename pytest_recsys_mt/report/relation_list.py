@@ -9,7 +9,7 @@ import pytest
 from pytest_recsys_mt.gate.nodeids import function_of, parts_of
 from pytest_recsys_mt.metamorphic import MARK, name_of
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import Allowed
+from pytest_recsys_mt.verdict.verdict import Allowed
 
 NEEDS = {
     "candidates": "candidates to choose from",

@@ -13,7 +13,7 @@ from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.report.asked import asked_of, shrunk_of
 from pytest_recsys_mt.safety.redaction import redact, without_keys
 from pytest_recsys_mt.safety.sanitize import plain
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.engine.counterexample import Counterexample

@@ -13,7 +13,6 @@ from pytest_recsys_mt.calls.failures import Failure
 from pytest_recsys_mt.engine.ledger import RunningTest
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.policy import Policy
 from pytest_recsys_mt.metamorphic import name_of
@@ -21,9 +20,10 @@ from pytest_recsys_mt.report.attempts import outcome_of
 from pytest_recsys_mt.report.relation_list import promise_of
 from pytest_recsys_mt.report.rows import row_of
 from pytest_recsys_mt.report.short_failures import Shown, evidence_once, is_first_of_its_kind
+from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
-from pytest_recsys_mt.verdict import Status, Verdict
+from pytest_recsys_mt.verdict.verdict import Status, Verdict
 
 UNSETTLED = ("violated", "inconclusive", "error")
 """Verdicts that a user wants to reproduce."""

@@ -11,7 +11,7 @@ import pytest
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.report.evidence import evidence, size_of_smallest
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 _BEGINNING = 50  # characters of a verdict that pytest shows of a long one
 

@@ -11,7 +11,7 @@ from pytest_recsys_mt.gate.states import measured, state_of, vacuous_of
 from pytest_recsys_mt.report.measures import limit_in_short
 from pytest_recsys_mt.report.short_names import distinct_names, folded, named, test_of_row
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.wording import beyond, group_in_words
+from pytest_recsys_mt.verdict.wording import beyond, group_in_words
 
 WIDTH = 79
 LEAST = 20

@@ -6,7 +6,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import counterpart, prompts_of, rows_of
 from pytest_recsys_mt.gate.changed_lists import in_words
 from pytest_recsys_mt.gate.decision import Gate
@@ -27,6 +26,7 @@ from pytest_recsys_mt.report.pairs import (
 )
 from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
 from pytest_recsys_mt.report.spending import cost
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 LIKE = ("models", "data", "seed")  # what two runs have in common of which only one is named

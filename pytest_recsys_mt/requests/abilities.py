@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Aspect, Promised
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import without_keys
 
 Flag = Literal[

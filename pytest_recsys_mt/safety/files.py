@@ -21,7 +21,7 @@ from typing import Any, TextIO
 
 import platformdirs
 
-from pytest_recsys_mt.errors import CacheError, RecsysError
+from pytest_recsys_mt.safety.errors import CacheError, RecsysError
 
 ROOT = 0
 

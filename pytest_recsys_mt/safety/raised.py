@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_recsys_mt.errors import RecsysError
+from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.redaction import redact
 
 HERE = Path(__file__).resolve().parents[1]

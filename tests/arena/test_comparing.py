@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt import Item, Rating
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.arena import (
     CONTROLS,
     PROMISES,
@@ -29,7 +28,8 @@ from pytest_recsys_mt.arena import (
 )
 from pytest_recsys_mt.arena.controls import against
 from pytest_recsys_mt.arena.judging import Winner
-from pytest_recsys_mt.errors import OracleError, RecommenderError
+from pytest_recsys_mt.safety.errors import OracleError, RecommenderError
+from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import JUDGES, SUITE
 from tests.oracles.support import FakeAnswers, ask

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt import Item, Rating, Request
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.arena import (
     ASPECTS,
     CONTROLS,
@@ -27,7 +26,8 @@ from pytest_recsys_mt.arena import (
 )
 from pytest_recsys_mt.arena.controls import own_choices
 from pytest_recsys_mt.arena.judgement import read_judgement
-from pytest_recsys_mt.errors import NotApplicable, OracleError
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import rows_of, status
 from tests.oracles.support import FakeAnswers, ask

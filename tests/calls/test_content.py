@@ -17,8 +17,8 @@ from pytest_recsys_mt.calls.call import (
     plain_request,
     request_digest,
 )
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from pytest_recsys_mt.safety.errors import RelationError
 
 
 @dataclass(frozen=True)

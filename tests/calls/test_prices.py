@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.calls.prices import Price, Prices
-from pytest_recsys_mt.errors import PriceError
+from pytest_recsys_mt.safety.errors import PriceError
 
 
 def test_cached_prompt_tokens_cost_their_own_price() -> None:

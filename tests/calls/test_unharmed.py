@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_recsys_mt.calls.patience import Patience
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 
 @pytest.mark.parametrize("seconds", [None, 5.0], ids=["in this thread", "in one of its own"])

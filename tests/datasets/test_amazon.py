@@ -9,7 +9,7 @@ import pytest
 
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.json_lines import literal
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 

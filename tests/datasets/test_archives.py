@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets.archives import Limits, extract
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 
 TEXT = b"1::1193::5::978300760\n" * 50
 

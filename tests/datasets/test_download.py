@@ -14,7 +14,7 @@ import pytest
 from pytest_recsys_mt.datasets import download, load
 from pytest_recsys_mt.datasets.download import data_directory, obtain
 from pytest_recsys_mt.datasets.sources import SOURCES, Source
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 PATH = "movielens/ml-1m.zip"

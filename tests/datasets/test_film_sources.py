@@ -8,8 +8,8 @@ import pytest
 
 from pytest_recsys_mt.datasets import load, metadata
 from pytest_recsys_mt.datasets.joins import DESCRIPTIONS
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 LISTED = (

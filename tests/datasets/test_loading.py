@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import NAMES, load
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 

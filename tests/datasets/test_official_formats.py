@@ -8,8 +8,8 @@ import pytest
 from pytest_recsys_mt.datasets import Dataset, load, metadata
 from pytest_recsys_mt.datasets.catalogue import split_genres, split_title
 from pytest_recsys_mt.datasets.lastfm import quantile_ratings
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets import Dataset, load
 from pytest_recsys_mt.datasets.loading import Repeats
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.requests import Scale
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets.files import write
 from tests.extras import need
 

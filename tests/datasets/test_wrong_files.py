@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.datasets import load, recordings
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 from tests.datasets import files
 
 RATINGS = "userId,movieId,rating,timestamp\n"
@@ -117,7 +117,7 @@ def test_a_file_that_is_far_too_wide_is_an_error(
 import re
 from pathlib import Path
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.errors import DataError
+from pytest_recsys_mt.safety.errors import DataError
 try:
     load({str(folder)!r})
 except DataError as error:

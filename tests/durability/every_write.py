@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.gate.store import Store
+from pytest_recsys_mt.safety.errors import CacheError
 from tests.durability.injector import Kind, Plan, Runs
 from tests.durability.project import Counting, Project, listed, question_of
 

@@ -13,9 +13,9 @@ from pytest_recsys_mt.calls.batch_files import write_batch
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Request, Scale
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.durability.project import CALLS, Counting, Project, question
 
 Line = dict[str, Any]

@@ -10,7 +10,7 @@ import pytest
 from pytest_recsys_mt.calls.day_account import AT_ONCE, Accounts, DayAccount, days
 from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from tests.durability.project import CALLS, Counting, Project
 
 NIGHT = 1_800_000_000.0 // 86_400 * 86_400

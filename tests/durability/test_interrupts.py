@@ -13,11 +13,11 @@ import pytest
 
 from pytest_recsys_mt.calls import stopping
 from pytest_recsys_mt.engine.drift import unheard
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
 from pytest_recsys_mt.plugin import interruptions
 from pytest_recsys_mt.plugin.ending import begin_junit
 from pytest_recsys_mt.plugin.interruptions import Interruptions
+from pytest_recsys_mt.safety.errors import PolicyError
 from tests.durability.project import CALLS, CONCURRENCY, Counting, Project
 from tests.durability.test_kills import kept
 

@@ -16,11 +16,11 @@ import pytest
 
 from pytest_recsys_mt.calls.cache_files import lines_of
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import CacheError, DataError
 from pytest_recsys_mt.gate.baseline import record_in
 from pytest_recsys_mt.gate.policy import load
-from pytest_recsys_mt.prompt_texts import read as texts_in
+from pytest_recsys_mt.llm.prompt_texts import read as texts_in
 from pytest_recsys_mt.safety import files
+from pytest_recsys_mt.safety.errors import CacheError, DataError
 from pytest_recsys_mt.safety.files import appended_to
 
 RUN = ("--pyargs", "pytest_recsys_mt.suites.metamorphic", "-k", "candidates", "--recsys-users=5")

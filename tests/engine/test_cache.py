@@ -27,8 +27,8 @@ from pytest_recsys_mt.calls.limits import Budget, Limits
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from pytest_recsys_mt.safety.errors import CacheError
 
 CALL = {"model": {"name": "m"}, "messages": [["user", "which film?"]], "replicate": 0}
 KEY = key_of(CALL)

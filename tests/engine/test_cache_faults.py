@@ -16,7 +16,7 @@ import pytest
 from pytest_recsys_mt.calls.cache import AnswerCache
 from pytest_recsys_mt.calls.cache_files import write_answers
 from pytest_recsys_mt.calls.call import key_of
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 
 CALLS = [{"messages": [["user", f"film {number}? " + "x" * 300]]} for number in range(60)]
 ANSWERS = {key_of(call): {"text": f"{number}. Alien"} for number, call in enumerate(CALLS)}
@@ -97,7 +97,7 @@ import resource, sys
 from pathlib import Path
 sys.dont_write_bytecode = True  # Python does not notice what is cut
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.errors import CacheError
+from pytest_recsys_mt.safety.errors import CacheError
 from tests.engine.test_cache_faults import CALLS, ANSWERS
 from pytest_recsys_mt.calls.call import key_of
 

@@ -14,7 +14,6 @@ from benchmarks.promises import recsys_of
 from pytest_recsys_mt import Recommendation, Request
 from pytest_recsys_mt.engine.controls import CONTROLS, SHARE, unread, users_for
 from pytest_recsys_mt.engine.recsys import Recsys
-from pytest_recsys_mt.errors import RelationError
 from pytest_recsys_mt.oracles import different_ranking, monotone, never_differs, same_ranking
 from pytest_recsys_mt.recommenders.registry import resolve
 from pytest_recsys_mt.relations import (
@@ -31,6 +30,7 @@ from pytest_recsys_mt.relations import (
     truncate_history,
 )
 from pytest_recsys_mt.requests import Aspect
+from pytest_recsys_mt.safety.errors import RelationError
 
 
 def test_each_part_of_a_request_has_a_control() -> None:

@@ -17,10 +17,10 @@ from pytest_recsys_mt.engine.cases import Split, in_turn
 from pytest_recsys_mt.engine.refits import Fit
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import DataError, NotApplicable
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

@@ -23,7 +23,7 @@ from pytest_recsys_mt.parity.command import add, arguments
 from pytest_recsys_mt.parity.itself import DAY, WAYS, in_words, one_recommender
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 SHOP = """
 import hashlib, random

@@ -23,10 +23,10 @@ from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Completion, Entry, Prompt, Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.strategies import transformations
 from tests.plugin.conftest import record_of
 

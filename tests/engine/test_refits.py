@@ -15,7 +15,6 @@ from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.recsys import Recsys
 from pytest_recsys_mt.engine.run import Run
-from pytest_recsys_mt.errors import DataError, NotApplicable, RecommenderError, RelationError
 from pytest_recsys_mt.oracles import same_answer, same_ranking
 from pytest_recsys_mt.recommenders import ItemKNN
 from pytest_recsys_mt.relations import (
@@ -28,6 +27,7 @@ from pytest_recsys_mt.relations import (
 )
 from pytest_recsys_mt.requests import Recommendation, Request
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable, RecommenderError, RelationError
 from tests.plugin.conftest import record_of
 
 MINI = load("mini")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.safety.errors import PolicyError
 from tests.gate.conftest import Run
 
 AGAINST = "--recsys-baseline=old.json"

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import decoded
 from pytest_recsys_mt.gate.store import DAY, MOST, Store
+from pytest_recsys_mt.safety.errors import PolicyError
 from tests.plugin.conftest import TOYS
 
 TEST = """

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.errors import NotApplicable
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.relations.sources import HOUSE
 from pytest_recsys_mt.relations.transformation import Transformation, call_name, usual
 from pytest_recsys_mt.requests import Request, World
@@ -71,10 +71,10 @@ ORACLE = '''"""The answers must not change at all."""
 
 from __future__ import annotations
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 from pytest_recsys_mt.oracles.judging.difference import judge_mean, scored
 from pytest_recsys_mt.oracles.judging.effect import Effects
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 def same_first(source: Answers, followup: Answers, margin: float = 0.1) -> Verdict:
@@ -119,7 +119,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_recsys_mt.answers import Asked, Context
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from pytest_recsys_mt.oracles.scores.makers import listed, unit
 from pytest_recsys_mt.oracles.scores.popularity_scores import Scored
 

@@ -3,11 +3,13 @@
 import ast
 import importlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_recsys_mt.former_names import FORMER
 from tests.laws import over
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,12 +17,12 @@ PACKAGE = "pytest_recsys_mt"
 PUBLIC = [PACKAGE] + [
     f"{PACKAGE}.{name}"
     for name in (
-        "adapters",
         "arena",
         "datasets",
         "faults",
         "lrworld",
         "oracles",
+        "recommenders.adapters",
         "relations",
         "strategies",
     )
@@ -60,3 +62,11 @@ def test_an_import_that_is_shown_works_and_is_of_a_public_name(module: str, name
 def test_public_names_are_there(module: str) -> None:
     public = importlib.import_module(module)
     assert [name for name in public.__all__ if not hasattr(public, name)] == []
+
+
+def test_a_public_module_is_found_by_its_former_name_with_a_warning() -> None:
+    for former, present in FORMER.items():
+        with pytest.warns(DeprecationWarning, match=re.escape(present)):
+            found = importlib.import_module(former)
+        assert found is importlib.import_module(present)
+        sys.modules.pop(former)

@@ -18,7 +18,6 @@ from statistics import fmean
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.arena import ASPECTS
 from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
 from pytest_recsys_mt.calls.answer import plain_completion
@@ -44,7 +43,8 @@ from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Completion, Recommendation, Request, Scale
 from pytest_recsys_mt.safety.sanitize import without_controls
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.llm.generated import answer
 from tests.llm.world import CATALOGUE, request
 from tests.lrworld.test_reading import lettered, numbered

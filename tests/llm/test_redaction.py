@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.safety import redaction
+from pytest_recsys_mt.safety.errors import RecsysError
 from pytest_recsys_mt.safety.redaction import (
     AUTHORIZATION,
     KEY,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.lrworld import KINDS, LASTFM, MEASURES, Question, header, load, save
+from pytest_recsys_mt.safety.errors import DataError
 
 
 def question(**changes: Any) -> Question:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import redact
 from tests.models.faults import FaultServer, Reply, completion
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.requests import Message, Prompt
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.extras import need
 from tests.models import tiny
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.local.hf_model import HFModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models import servers
 
 pytestmark = pytest.mark.model
@@ -133,7 +133,7 @@ def test_a_model_of_the_hub_is_known_by_its_commit(smollm_folder: Path, tmp_path
     (cached / "snapshots").mkdir()
     (cached / "snapshots" / commit).symlink_to(smollm_folder)
     program = (
-        "from pytest_recsys_mt.errors import RecommenderError\n"
+        "from pytest_recsys_mt.safety.errors import RecommenderError\n"
         "from pytest_recsys_mt.llm.local.hf_model import HFModel\n"
         "from pytest_recsys_mt.requests import Message, Prompt\n"
         "model = HFModel('org/tiny', max_tokens=3, device='cpu')\n"

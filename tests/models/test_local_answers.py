@@ -9,8 +9,8 @@ from typing import Self
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.requests import Completion, Message, Prompt
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.extras import need
 from tests.models import tiny
 from tests.plugin.conftest import record_of

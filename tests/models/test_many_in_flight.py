@@ -15,11 +15,11 @@ from aiohttp import web
 from pytest_recsys_mt.calls.limits import Limits
 from pytest_recsys_mt.engine.run import Run
 from pytest_recsys_mt.engine.settings import Settings
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.api.transport import http_client
 from pytest_recsys_mt.requests import Message, Prompt
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.models.faults import FaultServer, Reply, completion
 
 resource = pytest.importorskip("resource", reason="there is no limit of open files here")
@@ -103,7 +103,7 @@ def test_a_thousand_calls_are_in_flight_and_all_are_answered(
 
 LIMITED = """
 import resource
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
 

@@ -2,10 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Message, Prompt
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 KEY = "sk-sentinel-0123456789"
 SetURL = Callable[[str], None]

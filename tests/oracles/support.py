@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Lost, Pairs, Sample
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Lost, Pairs, Sample
 
 Lists = Sequence[Sequence[Sequence[str]]]
 """Users x replicates x items."""

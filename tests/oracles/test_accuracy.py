@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import not_worse, same_hits
 from pytest_recsys_mt.oracles.same_hits import mcnemar
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
 from pytest_recsys_mt.requests import Recommendation, Request, Scale
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask
 
 HIT, LATE, MISS = [list("rabcd")], [list("abcdr")], [list("abcde")]

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     Aggregate,
     at_least,
@@ -30,6 +28,8 @@ from pytest_recsys_mt.oracles.aggregates.oic import oic
 from pytest_recsys_mt.oracles.aggregates.popreo import popreo
 from pytest_recsys_mt.oracles.statistics.jackknife import linearised
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers, ask
 
 CATALOGUE = [f"i{number}" for number in range(12)]

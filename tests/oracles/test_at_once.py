@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Lost, Pairs
 from pytest_recsys_mt.oracles.judging.together import confirmed
-from pytest_recsys_mt.verdict import PART, Slice, Verdict
+from pytest_recsys_mt.verdict.answers import Lost, Pairs
+from pytest_recsys_mt.verdict.verdict import PART, Slice, Verdict
 from tests.oracles.support import ask
 
 USERS = tuple(f"u{number}" for number in range(6))

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.answers import Asked, Context, Sample
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import (
     at_least,
     at_most,
@@ -19,7 +17,9 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.scores.score import Score, score_named
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask, sides
 
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.claim import Claim, p_value, p_value_of_opposite
 from pytest_recsys_mt.oracles.judging.family import judge_family
@@ -21,6 +20,7 @@ from pytest_recsys_mt.oracles.statistics.betting import (
     p_of_any,
     p_of_some,
 )
+from pytest_recsys_mt.safety.errors import OracleError
 
 ALPHA = 0.05
 LOW, HIGH = -0.5, 1.0

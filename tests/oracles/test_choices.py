@@ -8,8 +8,6 @@ from random import Random
 
 import pytest
 
-from pytest_recsys_mt.answers import Choices, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     accuracy_gap,
     accuracy_kept,
@@ -19,6 +17,8 @@ from pytest_recsys_mt.oracles import (
     same_choices,
 )
 from pytest_recsys_mt.oracles.constant_answer import entropy, uniform_p
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Choices, Context
 
 CONTEXT = Context()
 

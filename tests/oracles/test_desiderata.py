@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     check_popularity_metric,
     gini_difference,
@@ -27,6 +26,7 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.popularity_metric import DESIDERATA, SHAPE, Metric, counterexamples
 from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
+from pytest_recsys_mt.safety.errors import OracleError
 
 Slate = tuple[int, ...]
 

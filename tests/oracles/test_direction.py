@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import Score, decreases, increases, same_score
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context
 from tests.oracles.support import FakeAnswers, Lists, ask, sides
 
 POPULAR, NICHE = list("abcde"), list("vwxyz")

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pytest_recsys_mt import oracles, relations
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles.test_measures import CATALOGUE, KNOWN, answers, choices, pinned_file
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Lost, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     accuracy_kept,
     cand_dif_within,
@@ -32,7 +30,9 @@ from pytest_recsys_mt.oracles import (
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.judge import judge_pair
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Lost, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, items
 
 ONE, OTHER = [list("abcde")], [list("vwxyz")]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Context, Pairs
-from pytest_recsys_mt.errors import MissingAnswerError
 from pytest_recsys_mt.oracles import same_ranking
-from pytest_recsys_mt.verdict import FITS_NEEDED, Verdict
+from pytest_recsys_mt.safety.errors import MissingAnswerError
+from pytest_recsys_mt.verdict.answers import Answers, Context, Pairs
+from pytest_recsys_mt.verdict.verdict import FITS_NEEDED, Verdict
 from tests.oracles.support import FakeAnswers, Lists, ask
 
 A, B = (["a", "b", "c", "d", "e"], ["v", "w", "x", "y", "z"])

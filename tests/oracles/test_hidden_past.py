@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.calls.readings import Readings
 from pytest_recsys_mt.oracles import at_most, increases, only_candidates
 from pytest_recsys_mt.oracles.judging.examples import kinds
 from pytest_recsys_mt.requests import Entry, Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
 
 CONTEXT = Context(items={name: Item(name) for name in "abcdefg"})

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Asked, Context
 from pytest_recsys_mt.oracles import (
     different_ranking,
     same_answer,
@@ -21,7 +20,8 @@ from pytest_recsys_mt.oracles import (
 from pytest_recsys_mt.oracles.judging.effect import NOTHING_SHARED
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, sides
 
 K = 8

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.oracles import at_most, cand_dif_within, no_position_bias, same_ranking
 from pytest_recsys_mt.oracles.no_position_bias import GroupEffects
 from pytest_recsys_mt.oracles.statistics.jackknife import Jackknife
@@ -15,7 +14,8 @@ from pytest_recsys_mt.report.folding import sentence
 from pytest_recsys_mt.report.html.cards import _facts
 from pytest_recsys_mt.report.html.words import verdict as said
 from pytest_recsys_mt.report.step_summary import _row
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, sides
 from tests.oracles.test_position_bias import found_at
 from tests.report.records import task

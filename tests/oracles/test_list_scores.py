@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import NotApplicable, OracleError
 from pytest_recsys_mt.oracles import at_least, at_most, not_increased
 from pytest_recsys_mt.oracles.scores.intra_list_diversity import Likeness, intra_list_diversity
 from pytest_recsys_mt.oracles.scores.metrics import metric_named
@@ -22,6 +20,8 @@ from pytest_recsys_mt.oracles.scores.self_information import self_information
 from pytest_recsys_mt.oracles.scores.serendipity import serendipity, unexpectedness
 from pytest_recsys_mt.recommenders.baselines import MostPop
 from pytest_recsys_mt.requests import Entry, EntryKind, Item, Rating, Recommendation, Request, Scale
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import FakeAnswers
 
 GENRES = {"a": ("Drama",), "b": ("Drama", "Crime"), "c": ("Comedy",), "d": (), "new": ("Crime",)}

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from pytest_recsys_mt import arena, oracles
-from pytest_recsys_mt.answers import Answers, Choices, Context
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Choices, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles.support import FakeAnswers, FakeNamed, ask
 

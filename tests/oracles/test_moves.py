@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Context, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     different_ranking,
     few_unchanged,
@@ -23,6 +21,8 @@ from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.judging.effect import similarity_effects
 from pytest_recsys_mt.oracles.low_churn import _churn
 from pytest_recsys_mt.oracles.similarities.similarity import METRICS, SIMILARITIES, least_effect
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context, Pairs
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce, sides
 
 PROVEN = sorted(name for name, function in SIMILARITIES.items() if function in METRICS)

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     exclusion_kept,
     neighbours_lowered,
@@ -18,7 +16,9 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.not_promoted import mean_height
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
 
 ITEMS = {

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.judging.claim import Claim, Promise
 from pytest_recsys_mt.oracles.judging.conclusion import verdict_of
 from pytest_recsys_mt.oracles.judging.difference import paired_differences
 from pytest_recsys_mt.oracles.judging.effect import Effects
 from pytest_recsys_mt.oracles.judging.seen import Seen
 from pytest_recsys_mt.requests import Item
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 CATALOGUE = "abcdef"

@@ -9,14 +9,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pytest_recsys_mt.answers import Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import pinned
-from pytest_recsys_mt.pins.anew import anew
-from pytest_recsys_mt.pins.entries import read
-from pytest_recsys_mt.pins.text import rendered, rewritten
+from pytest_recsys_mt.oracles.pins.current_lists import updated
+from pytest_recsys_mt.oracles.pins.entries import read
+from pytest_recsys_mt.oracles.pins.text import rendered, rewritten
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles.support import FakeAnswers, FakeNamed, ask
 
@@ -193,7 +193,7 @@ def test_lists_are_written_anew_and_all_else_stays(tmp_path: Path) -> None:
         user: (Request(user, (), Scale(), None, k), [Recommendation(tuple(now))])
         for user, k, now in (("u 1", 2, "bc"), ("u2", 4, "dcab"))
     }
-    found = anew(pins, answered, {}, ITEMS)
+    found = updated(pins, answered, {}, ITEMS)
     assert found.changes == {
         "u 1": "came: Film C (2000) ('c'); went: Film A (2000) ('a')",
         "u2": "the same items in another order",
@@ -223,7 +223,7 @@ def test_no_list_is_written_that_would_claim_too_much(tmp_path: Path) -> None:
         )
         for user, answers in lists.items()
     }
-    found = anew(pins, answered, {"u0": "429"}, ITEMS)
+    found = updated(pins, answered, {"u0": "429"}, ITEMS)
     assert (found.pins, found.changes, found.of) == (pins, {}, 6)
     assert found.kept == {
         "u0": "429",

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import kstest, lognorm, pareto
 
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import popularity_fit
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import OracleError
 
 MOVIELENS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "ml-latest-small"
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     gini_difference,
     gini_ratio,
@@ -21,6 +20,7 @@ from pytest_recsys_mt.oracles import (
     popularity_rank_correlation,
 )
 from pytest_recsys_mt.oracles.scores.popularity_differences import gini, herfindahl
+from pytest_recsys_mt.safety.errors import OracleError
 
 SCORES = st.lists(st.integers(1, 10_000), min_size=1, max_size=12)
 ON_SCORES = (log_popularity_difference, popularity_lift, gini_difference, herfindahl_difference)

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     cand_dif,
     cand_dif_within,
@@ -19,6 +17,8 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.scores.slots import slots_of
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.llm.test_recorded_replies import replies
 from tests.oracles.support import FakeAnswers
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import different_ranking, same_order, same_ranking, same_set
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Entry, Item, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, ask, items, plackett_luce, sides
 
 ONE = [["a", "b", "c", "d", "e"]]

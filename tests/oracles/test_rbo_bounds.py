@@ -6,9 +6,9 @@ from itertools import count
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import rbo, rbo_min, rbo_residual
 from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.safety.errors import OracleError
 
 DEPTH = 3_000
 Pair = tuple[list[int], list[int]]

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import average_overlap, fagin, jaccard, kendall, overlap, rbo
 from pytest_recsys_mt.oracles.similarities import kernel
 from pytest_recsys_mt.oracles.similarities.fagin import fagin_similarity
 from pytest_recsys_mt.oracles.similarities.kendall import kendall_similarity
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES, similarity_named
+from pytest_recsys_mt.safety.errors import OracleError
 from tests.extras import need
 
 PAIRS = 3_000

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Asked, Context
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import not_lifted, same_answer, self_agreement
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce, sides
 
 ONE = [["a", "b", "c", "d", "e"]]

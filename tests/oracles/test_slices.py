@@ -14,8 +14,6 @@ from benchmarks.calibration import bound
 from benchmarks.shapes import SHAPES
 from benchmarks.slices import ALPHA, NAMES, members, verdict, wrong
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Asked, Context, Lost, Pairs
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import at_least, complete_list, monotone, same_ranking, same_score
 from pytest_recsys_mt.oracles.judging.claim import Claim
 from pytest_recsys_mt.oracles.judging.family import judge_family, weights
@@ -23,7 +21,9 @@ from pytest_recsys_mt.oracles.judging.slices import LEAST, groups_of, require_sl
 from pytest_recsys_mt.oracles.statistics.bounds import Certain, Rate
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.requests import Item, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Asked, Context, Lost, Pairs
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.oracles.support import FakeAnswers
 
 GENRES = (

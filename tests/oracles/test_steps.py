@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.answers import Answers, Asked, Context, Pairs, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import (
     at_least,
     increases,
@@ -22,6 +20,8 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.oracles.judging.steps import FIRST_STEP, LEAST_STEP, next_step
 from pytest_recsys_mt.oracles.scores.score import Score
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
 from tests.oracles.support import DETERMINISTIC, FakeAnswers, Lists, ask, plackett_luce
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_recsys_mt.answers import Context, Sample
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles import ahead_when_cold, not_behind, representative
-from pytest_recsys_mt.verdict import NOT_ASKED, Verdict
+from pytest_recsys_mt.safety.errors import OracleError
+from pytest_recsys_mt.verdict.answers import Context, Sample
+from pytest_recsys_mt.verdict.verdict import NOT_ASKED, Verdict
 from tests.oracles.support import FakeAnswers, ask
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import oracles
-from pytest_recsys_mt.answers import Answers, Asked, Choices, Context, Pairs, Sample
 from pytest_recsys_mt.oracles import Score, at_least, curve, paper_t_test, self_agreement
 from pytest_recsys_mt.oracles.judging.together import twice
 from pytest_recsys_mt.requests import Entry, Recommendation
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Pairs, Sample
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.laws import over
 from tests.oracles import test_measures
 from tests.oracles.support import FakeAnswers, ask

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.errors import OracleError
 from pytest_recsys_mt.oracles.door import checked
+from pytest_recsys_mt.safety.errors import OracleError
 from tests.laws import over
 
 oracles: Any = importlib.import_module("pytest_recsys_mt.oracles")

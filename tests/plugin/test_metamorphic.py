@@ -277,7 +277,7 @@ def test_a_fixture_of_several_tests_says_it_for_each(
         f"""
         import pytest
         from pytest_recsys_mt import NotApplicable
-        from pytest_recsys_mt.errors import UnreachableError
+        from pytest_recsys_mt.safety.errors import UnreachableError
 
 
         @pytest.fixture(scope="session")

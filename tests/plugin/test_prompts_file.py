@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt import prompt_texts
 from pytest_recsys_mt.arena import Comparison
 from pytest_recsys_mt.arena.judge_prompts import choice_prompt
 from pytest_recsys_mt.cli import main
+from pytest_recsys_mt.llm import prompt_texts
 from pytest_recsys_mt.lrworld import Question
 from pytest_recsys_mt.lrworld.question_texts import prompt
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale

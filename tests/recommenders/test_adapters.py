@@ -9,13 +9,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from pytest_recsys_mt import Item, NotApplicable, Rating, Recommendation, Request, Scale
-from pytest_recsys_mt.adapters import Adapter, StoredUsers
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.recommenders.adapters import Adapter, StoredUsers
 from pytest_recsys_mt.relations import scale_ratings
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 MINI = load("mini")
 SPLIT = Split(MINI, seed=0)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders import ease, ials, random_walk
 from pytest_recsys_mt.recommenders.ials import IALS
 from pytest_recsys_mt.recommenders.ranking import Floats
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender, weigh
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.data import ask, fitted, requests, simulate
 
 FEW, MANY = simulate(), simulate(users=90, items=50)

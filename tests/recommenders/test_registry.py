@@ -10,7 +10,6 @@ from types import ModuleType
 
 import pytest
 
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.extensions import RECOMMENDERS
 from pytest_recsys_mt.recommenders import (
     BM25,
@@ -27,6 +26,7 @@ from pytest_recsys_mt.recommenders import (
 )
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.requests import Completion, Prompt
+from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from tests.extras import need
 
 TRAINED_PACKAGE = "pytest_recsys_mt.recommenders.trained"

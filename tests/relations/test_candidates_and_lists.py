@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.errors import NotApplicable
-from pytest_recsys_mt.prompt_texts import text
+from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.requests import Item, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 from tests.relations.examples import CATALOGUE, WORLD, request, requests
 
 INJECTION = text("instructions.title_injection")

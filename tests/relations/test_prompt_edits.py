@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
-from pytest_recsys_mt.errors import NotApplicable, RelationError
+from pytest_recsys_mt.llm.prompt_texts import text
 from pytest_recsys_mt.llm.prompts import NAMES, Template, render, template
-from pytest_recsys_mt.prompt_texts import text
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.add_spaces import PAPER_RATE as SPACES_RATE
 from pytest_recsys_mt.relations.add_spaces import AddSpaces
@@ -26,6 +25,7 @@ from pytest_recsys_mt.relations.random_words import FRUIT, RandomWords
 from pytest_recsys_mt.relations.random_words import PAPER_RATE as WORDS_RATE
 from pytest_recsys_mt.relations.typos import Typos
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale, World
+from pytest_recsys_mt.safety.errors import NotApplicable, RelationError
 from tests.relations.examples import PAPER_USER, WORLD, request
 from tests.relations.test_ratings import ORIGINAL
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import PolicyError
 from pytest_recsys_mt.gate.baseline import read
+from pytest_recsys_mt.safety.errors import PolicyError
 from tests.report.test_leaderboard import measured, record
 
 WRONG: tuple[Any, ...] = (

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.report.leaderboard.board import Board, boards_of
 from pytest_recsys_mt.report.leaderboard.command import sheets_of
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import clean
 from tests.report.records import document, task
 from tests.report.test_page import HOSTILE, Page

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt.cli import main
-from pytest_recsys_mt.errors import DataError, MissingExtraError
 from pytest_recsys_mt.report.html import read_record, render
 from pytest_recsys_mt.report.html.cards import cards_of
+from pytest_recsys_mt.safety.errors import DataError, MissingExtraError
 from tests.report.records import (
     CURVE,
     FILMS,

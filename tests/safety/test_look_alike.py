@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt.calls import prices
-from pytest_recsys_mt.errors import RecsysError
 from pytest_recsys_mt.gate import policy
 from pytest_recsys_mt.lrworld import question
+from pytest_recsys_mt.safety.errors import RecsysError
 
 
 @pytest.mark.parametrize(

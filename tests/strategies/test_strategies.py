@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.datasets import Dataset, load
-from pytest_recsys_mt.errors import NotApplicable
 from pytest_recsys_mt.relations import Transformation
 from pytest_recsys_mt.relations.transformation import usual_of
 from pytest_recsys_mt.requests import Rating, Request, World
+from pytest_recsys_mt.safety.errors import NotApplicable
 from pytest_recsys_mt.strategies import profiles, reproducible, requests, transformations
 
 MINI = load("mini")

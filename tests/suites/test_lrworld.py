@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from pytest_recsys_mt import Completion, Prompt, Verdict
-from pytest_recsys_mt.answers import Context
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure, Question
@@ -33,6 +32,7 @@ from pytest_recsys_mt.report.answers import read_answers
 from pytest_recsys_mt.report.paper_tables.command import filled
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.sheets import NONE
+from pytest_recsys_mt.verdict.answers import Context
 from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions
 from tests.plugin.conftest import record_of

@@ -109,7 +109,7 @@ def test_options_are_named_as_on_the_command_line(pytester: pytest.Pytester) -> 
     pytester.makepyfile(
         """
         import pytest
-        from pytest_recsys_mt.errors import RecommenderError
+        from pytest_recsys_mt.safety.errors import RecommenderError
 
         def test_it(recsys_session, recsys_recommenders):
             assert recsys_session.option("seed") == 3

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 _REACH = 5.0

@@ -25,7 +25,7 @@ from pytest_recsys_mt.calls.remote.recipe import Recipe, pack_calls, pack_recipe
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 

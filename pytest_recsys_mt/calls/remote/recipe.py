@@ -13,7 +13,7 @@ from typing import Any
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.calls.text_subject import TextSubject
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 OURS = __name__.partition(".")[0]

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import HEADERS, KEY, Secret, is_address, secret, shown
 
 OPENAI = "https://api.openai.com/v1"

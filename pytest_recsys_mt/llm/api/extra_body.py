@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from pytest_recsys_mt.errors import RecommenderError
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.redaction import HEADERS, holds_secret
 
 _OWN_FIELDS = frozenset(

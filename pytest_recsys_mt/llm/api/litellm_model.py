@@ -10,12 +10,12 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
 
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.llm.api.dialect import Dialect
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
 from pytest_recsys_mt.llm.api.flight import Told
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.requests import Prompt
+from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.redaction import shown
 
 _PLACES = ("API_BASE", "BASE_URL", "API_VERSION", "REGION", "REGION_NAME", "RUNTIME_ENDPOINT")

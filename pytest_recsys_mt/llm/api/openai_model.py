@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.api import chat_api, responses_api
 from pytest_recsys_mt.llm.api.background import BackgroundLoop
 from pytest_recsys_mt.llm.api.dialect import Dialect
@@ -20,7 +19,7 @@ from pytest_recsys_mt.llm.api.flight import Flight, Told
 from pytest_recsys_mt.llm.api.pacing import MAX_WAIT, Pace, pace_rules
 from pytest_recsys_mt.llm.api.retries import persist
 from pytest_recsys_mt.llm.api.thinkers import Effort, room
-from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
 from pytest_recsys_mt.safety.redaction import shortened
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from pytest_recsys_mt.specs import Rule
+from pytest_recsys_mt.requests.specs import Rule
 
 FIRST, MOST = 8, 64
 """Calls in flight at the start, and the most that are tried if the spec sets none."""

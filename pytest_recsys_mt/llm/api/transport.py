@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import httpx2
 import openai
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.api.connections import UNASKED, use_connections
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 LARGEST = 2_000_000
 """Most bytes of a response to read; the longest answers of real models have some 100,000."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_network import LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import missing
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 
 class ImageNetwork(LocalNetwork):

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.local import batches
 from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.local.hf_network import DeviceMap, DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_text_model import HFTextModel
-from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
 
 BATCH_TOKENS = {"cpu": 16_384, "cuda": 65_536}
 """Most tokens of a batch, including answers, by kind of device; others count as a CPU."""

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Literal
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.llm.local.batches import Tokens
 from pytest_recsys_mt.llm.local.hf_source import HubModel, LocalModel, library, missing, quietly
 from pytest_recsys_mt.requests import Message
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 DType = Literal["auto", "float32", "bfloat16", "float16"]

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import MissingExtraError, RecommenderError
+from pytest_recsys_mt.safety.errors import MissingExtraError, RecommenderError
 from pytest_recsys_mt.safety.files import cache_folder_for, expanded, written_whole
 from pytest_recsys_mt.safety.sanitize import one_line
 

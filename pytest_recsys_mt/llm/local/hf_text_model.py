@@ -9,11 +9,10 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.llm.local import hf_source
 from pytest_recsys_mt.llm.local.hf_network import DType, LocalNetwork
 from pytest_recsys_mt.llm.local.hf_source import quietly
-from pytest_recsys_mt.requests import Completion, Prompt, Usage
+from pytest_recsys_mt.requests import Completion, Prompt, Usage, specs
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Network = TypeVar("Network", bound=LocalNetwork)

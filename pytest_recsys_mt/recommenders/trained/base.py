@@ -11,16 +11,15 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from pytest_recsys_mt import specs
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Floats, Ints, settle
 from pytest_recsys_mt.recommenders.scoring import ScoringRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, encode
 from pytest_recsys_mt.recommenders.trained.network import Network, threads
 from pytest_recsys_mt.recommenders.trained.store import key_of, obtain
 from pytest_recsys_mt.recommenders.trained.trainer import BLOCK, Report, Settings, train
-from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests import Request, specs
+from pytest_recsys_mt.safety.errors import RecommenderError
 from pytest_recsys_mt.safety.files import cache_folder_for
 
 NARROWEST = 8

@@ -12,13 +12,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.trained.base import TrainedRecommender
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training, numbered
 from pytest_recsys_mt.recommenders.trained.losses import Batches
 from pytest_recsys_mt.recommenders.trained.network import Network, embedding, rows, shuffled
 from pytest_recsys_mt.recommenders.trained.trainer import LONGEST
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 GENRES = ("genres", "categories")
 """Attributes of items that are features, besides the item itself."""

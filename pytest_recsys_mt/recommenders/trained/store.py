@@ -15,9 +15,9 @@ import safetensors.torch
 from filelock import FileLock
 from safetensors import SafetensorError
 
-from pytest_recsys_mt.errors import CacheError
 from pytest_recsys_mt.recommenders.trained.network import Network
 from pytest_recsys_mt.recommenders.trained.trainer import Report
+from pytest_recsys_mt.safety.errors import CacheError
 from pytest_recsys_mt.safety.files import require_own, require_private
 
 SCHEMA = 3

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.network import Network
+from pytest_recsys_mt.safety.errors import RecommenderError
 
 VALIDATED = 1000
 """Most users whose latest interaction is predicted after each epoch."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate.document import EARLIER, Document, Example, Row
 from pytest_recsys_mt.gate.states import STATES, measured
 from pytest_recsys_mt.report.changes import Change, changes
@@ -16,7 +15,8 @@ from pytest_recsys_mt.report.html import lists, titles, words
 from pytest_recsys_mt.report.html.words import State
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.seen import is_about_seen, kinds_shown
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.verdict import wording
+from pytest_recsys_mt.verdict.wording import spoken
 
 FEW = 2
 """Examples of a row that is not broken, of which the first has its calls; the record has all of them."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.calls.prices import dollars
-from pytest_recsys_mt.errors import DataError, MissingExtraError, PolicyError
 from pytest_recsys_mt.gate.baseline import document_in
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.states import grouped, models_of
@@ -30,9 +29,10 @@ from pytest_recsys_mt.report.judged import all_read_in_words, judged, unread_of
 from pytest_recsys_mt.report.measures import effect_of, limit_of
 from pytest_recsys_mt.report.outputs import told_as_data
 from pytest_recsys_mt.report.spending import cost
+from pytest_recsys_mt.safety.errors import DataError, MissingExtraError, PolicyError
 from pytest_recsys_mt.safety.files import written_to
 from pytest_recsys_mt.safety.sanitize import clean, sanitize
-from pytest_recsys_mt.wording import group_in_words, spoken
+from pytest_recsys_mt.verdict.wording import group_in_words, spoken
 
 if TYPE_CHECKING:
     from jinja2 import Environment

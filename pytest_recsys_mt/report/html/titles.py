@@ -7,7 +7,7 @@ from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of, spoken_of
 from pytest_recsys_mt.report.glossary import entry_of
 from pytest_recsys_mt.report.measures import effect_of
-from pytest_recsys_mt.wording import spoken
+from pytest_recsys_mt.verdict.wording import spoken
 
 HEADING = 2
 """A test name of so few words, ``test_at_most``, is no sentence: what it measures says more."""

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.glossary import entries_of
@@ -15,6 +14,7 @@ from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import Key, keyed
 from pytest_recsys_mt.report.html.scorecard import counted
 from pytest_recsys_mt.report.html.words import STATES, State
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 KEPT = "run "

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pytest_recsys_mt import wording
 from pytest_recsys_mt.gate import states
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import measured
 from pytest_recsys_mt.report.measures import effect_of, limit_of
-from pytest_recsys_mt.wording import broken_group, group_in_words
+from pytest_recsys_mt.verdict import wording
+from pytest_recsys_mt.verdict.wording import broken_group, group_in_words
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
 from pytest_recsys_mt.gate.document import Document, Row
@@ -21,6 +20,7 @@ from pytest_recsys_mt.gate.states import detail_of, grouped, measured
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.report.leaderboard.pools import Key, Pool, pools_of
 from pytest_recsys_mt.report.short_names import letters_of, named
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 PLAIN = Policy(margin=0.0)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.baseline import differences, prompts_of
 from pytest_recsys_mt.gate.comparison import keyed
 from pytest_recsys_mt.gate.document import Document, Row
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.states import detail_of
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 Key = tuple[str, str, int]

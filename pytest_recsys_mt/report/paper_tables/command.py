@@ -5,7 +5,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.extensions import SHEETS, entry_points, owner_of
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
@@ -14,6 +13,7 @@ from pytest_recsys_mt.report.paper_tables.declared import Table, tables_of
 from pytest_recsys_mt.report.paper_tables.filled_sheets import sheets_of
 from pytest_recsys_mt.report.paper_tables.filling import ELSEWHERE, UNTOLD, Filled, cut, filled
 from pytest_recsys_mt.report.sheets import WRITERS, Sheet, write_sheets
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 __all__ = ["Filled", "filled", "write_tables"]

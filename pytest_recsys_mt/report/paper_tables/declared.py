@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.extensions import TABLES, entry_points, owner_of
 from pytest_recsys_mt.report.sheets import Drawn
+from pytest_recsys_mt.safety.errors import DataError
 
 PUBLISHED = "published.toml"
 """The file of a suite's published values, beside its folder of tables; a table names a part of it."""

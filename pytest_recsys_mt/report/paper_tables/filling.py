@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from textwrap import shorten
 from typing import NamedTuple
 
-from pytest_recsys_mt.errors import DataError
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import own_parameters, parts_of
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.report.paper_tables.declared import Selected, Table
 from pytest_recsys_mt.report.sheets import NONE
+from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.scoring import Catalogue
 from pytest_recsys_mt.recommenders.trained.data import PAD, Training
 from pytest_recsys_mt.recommenders.trained.nrms import NRMS, _Encoder, _Encoders, words
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.trained import rings
 
 pytestmark = pytest.mark.usefixtures("on_the_processor")

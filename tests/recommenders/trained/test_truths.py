@@ -29,7 +29,7 @@ from pytest_recsys_mt.relations import (
 )
 from pytest_recsys_mt.requests import Item, Request, Scale, World
 from pytest_recsys_mt.requests.design import Design
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.extras import need
 
 need("torch")

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.errors import RecommenderError
 from pytest_recsys_mt.recommenders.ranking import Ints
 from pytest_recsys_mt.recommenders.registry import resolve
 from pytest_recsys_mt.recommenders.trained.data import PAD, People, Training
 from pytest_recsys_mt.recommenders.trained.fm import FM, DeepFM, DeepMachine, Machine
 from pytest_recsys_mt.recommenders.trained.trainer import validate
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.safety.errors import RecommenderError
 from tests.recommenders.trained import rings
 
 SIDES = ("odd", "even")

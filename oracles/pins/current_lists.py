@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_recsys_mt.pins.entries import Pin, contradictions, offer
+from pytest_recsys_mt.oracles.pins.entries import Pin, contradictions, offer
 from pytest_recsys_mt.requests import Item, Recommendation, Request
 from pytest_recsys_mt.safety.sanitize import one_line
 
 
 @dataclass(frozen=True)
-class Anew:
+class Updated:
     """What a file is to say.
 
     Attributes:
@@ -25,12 +25,12 @@ class Anew:
     of: int
 
 
-def anew(
+def updated(
     pins: Mapping[str, Pin],
     answered: Mapping[str, tuple[Request, Sequence[Recommendation]]],
     missing: Mapping[str, str],
     items: Mapping[str, Item],
-) -> Anew:
+) -> Updated:
     """The entries with the current lists in ``equals`` and ``begins``.
 
     Args:
@@ -53,7 +53,7 @@ def anew(
             changes[pin.user] = _change(pin, now, items)
     # A new entry without a list would pin nothing.
     found = {user: pin for user, pin in found.items() if pin.wanted + pin.excludes}
-    return Anew(found, changes, kept, len(written))
+    return Updated(found, changes, kept, len(written))
 
 
 def _now(
@@ -101,7 +101,7 @@ def named(ids: Sequence[str], items: Mapping[str, Item], most: int = 3) -> str:
     return ", ".join(told[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def lines(found: Anew) -> Iterator[str]:
+def lines(found: Updated) -> Iterator[str]:
     """What changed, and what was not written, one line a user."""
     for user, change in sorted(found.changes.items()):
         yield f"user {user!r}: {change}"

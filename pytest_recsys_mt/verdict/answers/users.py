@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal, Protocol
 
-from pytest_recsys_mt.answers.named import Named
 from pytest_recsys_mt.requests import Item, Message, Recommendation, Request
-from pytest_recsys_mt.verdict import Verdict
+from pytest_recsys_mt.verdict.answers.named import Named
+from pytest_recsys_mt.verdict.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

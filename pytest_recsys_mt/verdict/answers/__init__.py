@@ -3,9 +3,9 @@
 Oracles see only plain data (requests, recommendations, the declared error rates), so judging can never call a model.
 """
 
-from pytest_recsys_mt.answers.choices import Choices
-from pytest_recsys_mt.answers.named import Named
-from pytest_recsys_mt.answers.users import (
+from pytest_recsys_mt.verdict.answers.choices import Choices
+from pytest_recsys_mt.verdict.answers.named import Named
+from pytest_recsys_mt.verdict.answers.users import (
     Answers,
     Asked,
     Context,

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_recsys_mt.starter import Start
+from pytest_recsys_mt.cli.starter import Start
 
 __all__ = ["lines"]
 

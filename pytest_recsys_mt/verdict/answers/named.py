@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_recsys_mt.requests import Request
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.answers.users import Answers
+    from pytest_recsys_mt.verdict.answers.users import Answers
 
 
 class Named(Protocol):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
 
+from pytest_recsys_mt.cli.starter.configuration import Configuration, existing, ini_lines
 from pytest_recsys_mt.datasets import NAMES, unknown
-from pytest_recsys_mt.errors import DataError, RecommenderError
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.registry import TRAINED
 from pytest_recsys_mt.requests import Recommender
+from pytest_recsys_mt.safety.errors import DataError, RecommenderError
 from pytest_recsys_mt.safety.files import content_of, expanded, toml_of, written_whole
 from pytest_recsys_mt.safety.redaction import carries_key, shown
-from pytest_recsys_mt.starter.configuration import Configuration, existing, ini_lines
 
 __all__ = ["Start", "begin"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qsl
 
-from pytest_recsys_mt.errors import RecommenderError, meant
+from pytest_recsys_mt.safety.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.raised import with_traceback
 from pytest_recsys_mt.safety.redaction import shown
 

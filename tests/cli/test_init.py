@@ -321,7 +321,7 @@ def test_a_name_reaches_the_shell_of_ci_as_it_is(ci: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("ci", ["github", "gitlab", "jenkins"])
 def test_ci_installs_what_the_project_needs(ci: str, folder: Path) -> None:
-    from pytest_recsys_mt.starter import CI
+    from pytest_recsys_mt.cli.starter import CI
 
     def installed(where: str) -> list[str]:
         Path(where).mkdir(exist_ok=True)
@@ -436,7 +436,7 @@ def test_the_policy_says_how_many_users_a_run_asks(folder: Path) -> None:
 def test_a_disk_that_is_full_leaves_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pytest_recsys_mt import starter
+    from pytest_recsys_mt.cli import starter
     from pytest_recsys_mt.safety import files
 
     whole = files.written_whole

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from itertools import accumulate
 
-from pytest_recsys_mt.pins.entries import KEYS, KINDS, ORDERED, Pin
+from pytest_recsys_mt.oracles.pins.entries import KEYS, KINDS, ORDERED, Pin
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.sanitize import one_line
 

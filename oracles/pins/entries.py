@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.errors import OracleError, meant
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.safety.errors import OracleError, meant
 from pytest_recsys_mt.safety.files import content_of, toml_of
 
 KINDS = ("begins", "contains", "equals", "excludes")

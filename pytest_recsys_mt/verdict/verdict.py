@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_recsys_mt.wording import broken_group, sentence
+from pytest_recsys_mt.verdict.wording import broken_group, sentence
 
 Status = Literal["holds", "violated", "inconclusive", "error", "not-applicable"]
 """``holds`` and ``violated`` are claims at the declared error rate. ``inconclusive`` is neither.

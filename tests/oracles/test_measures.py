@@ -18,6 +18,7 @@ from tests.oracles.support import FakeAnswers, FakeNamed, ask
 
 CATALOGUE = "abcdefghij"
 USERS = 40
+NAMED_USERS = tuple(f"u{user}" for user in range(USERS))
 KNOWN = Context(
     deterministic=True,
     items={name: Item(name, f"Film {name}", 2000) for name in CATALOGUE},
@@ -30,7 +31,8 @@ KNOWN = Context(
 def pinned_file() -> Path:
     """A file that pins an item that all lists have, unless they are turned round."""
     path = Path(mkdtemp(), "pinned.toml")
-    path.write_text("".join(f"[users.u{user}]\ncontains = ['e']\n" for user in range(USERS)))
+    # Those of `KNOWN`, however many users another test makes of `USERS` for a while.
+    path.write_text("".join(f"[users.{user}]\ncontains = ['e']\n" for user in NAMED_USERS))
     return path
 
 

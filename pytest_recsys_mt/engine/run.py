@@ -146,8 +146,9 @@ class Run:
     def data_digest(self) -> str:
         """SHA-256 of the data; empty if no test needed them, or if no record is made."""
         told = self.settings.is_recorded
-        if told and self.settings.questions is not None:
-            return self.settings.questions.data
+        brought = self.settings.brought_data
+        if told and brought is not None:
+            return str(brought.data)
         return self.dataset.digest if told and "dataset" in self.__dict__ else ""
 
     @cached_property

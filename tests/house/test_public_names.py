@@ -17,14 +17,15 @@ PACKAGE = "pytest_recsys_mt"
 PUBLIC = [PACKAGE] + [
     f"{PACKAGE}.{name}"
     for name in (
-        "arena",
         "datasets",
+        "extensions",
         "faults",
-        "lrworld",
         "oracles",
         "recommenders.adapters",
         "relations",
         "strategies",
+        "suites.arena",
+        "suites.lrworld",
     )
 ]
 BLOCK = re.compile(r"(?ms)^ *```python[^\n]*\n(.*?)^ *```")

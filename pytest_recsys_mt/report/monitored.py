@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.gate.monitor import Finding, can_be_monitored, fact
+from pytest_recsys_mt.gate.monitor import Finding
+from pytest_recsys_mt.gate.series import can_be_monitored, fact
 from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 80

@@ -33,7 +33,7 @@ import json
 
 import pytest
 
-from pytest_recsys_mt.lrworld import MEASURES, ask, noisy, questions_of, rare, shuffled
+from pytest_recsys_mt.suites.lrworld import MEASURES, ask, noisy, questions_of, rare, settings_of, shuffled
 from pytest_recsys_mt.oracles import (accuracy_gap, accuracy_kept, at_most, better_than_chance, cand_dif_within, curve,
                                       paper_t_test, same_choices, self_agreement)
 from pytest_recsys_mt.relations import place_positive, scale_ratings
@@ -113,7 +113,7 @@ def test_choices(recsys, measure):
     model, questions = recsys.texts, questions_of(recsys, measure)
     source, strange = ask(model, questions), ask(model, noisy(questions, 0))
     orders = [ask(model, shuffled(questions, 0, number)).choices for number in range(5)]
-    names = rare(questions, recsys.dataset, recsys.question_settings)
+    names = rare(questions, recsys.dataset, settings_of(recsys))
     found = [
         better_than_chance(source.choices, recsys.context),
         accuracy_kept(source.choices, strange.choices, recsys.context, 0.5),

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from benchmarks.promises import recsys_of
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.arena import (
+from pytest_recsys_mt.recommenders.registry import resolve
+from pytest_recsys_mt.suites.arena import (
     CONTROLS,
     PROMISES,
     SELDOM,
@@ -29,8 +30,7 @@ from pytest_recsys_mt.arena import (
     judge_seldom,
     not_less_preferred,
 )
-from pytest_recsys_mt.arena.judging import Winner
-from pytest_recsys_mt.recommenders.registry import resolve
+from pytest_recsys_mt.suites.arena.judging import Winner
 from tests.arena import judges
 
 SUITE = Path(__file__).parents[1] / "suites" / "arena"

@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from pytest_recsys_mt.arena.pairing import order_of
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely
+from pytest_recsys_mt.suites.arena.pairing import order_of
 
 DRAWS = 499
 PRIOR = 1.0

@@ -31,10 +31,10 @@ import pandas as pd
 
 from benchmarks.rules_yardstick import LEAST, measured, memory
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import generate
-from pytest_recsys_mt.lrworld.histories import Histories
-from pytest_recsys_mt.lrworld.rules import mine
 from pytest_recsys_mt.requests import Item, Scale
+from pytest_recsys_mt.suites.lrworld import generate
+from pytest_recsys_mt.suites.lrworld.histories import Histories
+from pytest_recsys_mt.suites.lrworld.rules import mine
 
 SHAPES = {
     "small": (610, 9_724, 100_836),

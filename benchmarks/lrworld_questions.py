@@ -28,7 +28,7 @@ import pandas as pd
 from benchmarks.lrworld_worlds import WORLDS
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import BASELINES, Question, Settings, baselines, generate
+from pytest_recsys_mt.suites.lrworld import BASELINES, Question, Settings, baselines, generate
 
 LEAST, SHARE, SHOWN, EPSILON = 5, 0.01, 5, 1e-9
 FACTS = {

@@ -24,14 +24,6 @@ from numpy.random import Generator
 
 from benchmarks.calibration import SURE, bound
 from benchmarks.tables import table
-from pytest_recsys_mt.arena import (
-    Arena,
-    Bench,
-    Comparison,
-    Judgement,
-    not_less_preferred,
-    preferred,
-)
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import Split
 from pytest_recsys_mt.gate.monitor import monitor, records
@@ -52,6 +44,14 @@ from pytest_recsys_mt.oracles import (
 )
 from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.design import Design
+from pytest_recsys_mt.suites.arena import (
+    Arena,
+    Bench,
+    Comparison,
+    Judgement,
+    not_less_preferred,
+    preferred,
+)
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Choices, Context, Lost, Pairs, Sample
 from pytest_recsys_mt.verdict.answers import Drawn as DrawnWhat
 from tests.gate.nights import night, row, write

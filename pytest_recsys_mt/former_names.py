@@ -8,7 +8,11 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-FORMER = {"pytest_recsys_mt.adapters": "pytest_recsys_mt.recommenders.adapters"}
+FORMER = {
+    "pytest_recsys_mt.adapters": "pytest_recsys_mt.recommenders.adapters",
+    "pytest_recsys_mt.arena": "pytest_recsys_mt.suites.arena",
+    "pytest_recsys_mt.lrworld": "pytest_recsys_mt.suites.lrworld",
+}
 """The present name of each module, by its former name."""
 
 

@@ -25,7 +25,7 @@ from pytest_recsys_mt import oracles, relations
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.loading import formats
 from pytest_recsys_mt.engine.cases import Split
-from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.engine.settings import every_option
 from pytest_recsys_mt.llm.prompts import template
 from pytest_recsys_mt.recommenders.registry import BUILT_IN, TRAINED
 from pytest_recsys_mt.relations import Transformation
@@ -126,7 +126,7 @@ def options_page() -> Iterator[str]:
         "ini file.\n"
     )
     yield "| command line | ini file | |\n|---|---|---|"
-    for option in OPTIONS:
+    for option in every_option():
         switch = f"{option.switch}={option.metavar}" if option.metavar else option.switch
         places = (switch * (not option.settled), option.dest * option.in_ini)
         shown_at = (f"`{place}`" if place else "–" for place in places)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from enum import IntEnum
+from typing import Any
 
 from pytest_recsys_mt.calls.answer import Answer, usage_of
 from pytest_recsys_mt.calls.call import Call
@@ -27,8 +28,13 @@ DECLARED = (
 )
 """Attributes that a `Wrapped` takes over from the subject inside it."""
 
-Wavers = Literal["", "seen", "told"]
-"""Whether answers to one request differed, and whether a verdict is about this difference."""
+
+class Difference(IntEnum):
+    """Whether two answers to one request differed, and whether a verdict reports it; the largest value counts."""
+
+    NONE = 0
+    UNREPORTED = 1
+    REPORTED = 2
 
 
 class Subject:
@@ -53,8 +59,8 @@ class Subject:
         fit_seconds: How long its latest fit took, of the processor; 0 before the first.
         unfit: Why a relation on training data does not apply to it; empty if it does.
         behind: The subject that it asks in turn, whose calls alone count; None if it sends its calls itself.
-        wavers: Whether two answers to one request differed in an earlier test, whatever it declares; see `Wavers`.
-        wavered: The same for this test: it counts from the next test on.
+        earlier_difference: Whether two answers to one request differed in an earlier test, whatever it declares.
+        new_difference: The same for this test: it counts from the next test on.
         longer: The keys of calls that it answered with more items than it was asked for, in no text.
         differed: The users of whose requests two answers differed, if no verdict is about that.
     """
@@ -75,8 +81,8 @@ class Subject:
     unfit = ""
     fit_seconds = 0.0
     behind: Subject | None = None
-    wavers: Wavers = ""
-    wavered: Wavers = ""
+    earlier_difference = Difference.NONE
+    new_difference = Difference.NONE
 
     def __init__(self, name: str) -> None:
         self.name = name

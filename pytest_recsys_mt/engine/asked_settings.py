@@ -1,5 +1,5 @@
 # ruff: noqa: RUF009 (`option` and `setting` return fields)
-"""The settings that say who is asked what: recommenders, data, requests, prompts, questions.
+"""The settings that say who is asked what: recommenders, data, requests, prompts.
 
 `settings` has all others.
 """
@@ -7,50 +7,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from pytest_recsys_mt.datasets.loading import Repeats
-from pytest_recsys_mt.engine.options import (
-    Option,
-    choice,
-    flag,
-    names,
-    option,
-    recorded,
-    setting,
-    share,
-    whole_number,
-)
+from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
+from pytest_recsys_mt.extensions.options import Option, names, share, whole_number
 from pytest_recsys_mt.llm.prompt_texts import OwnTexts
 from pytest_recsys_mt.llm.prompt_texts import read as read_texts
 from pytest_recsys_mt.requests.design import PROMPT, Design
-from pytest_recsys_mt.safety.errors import DataError, RecommenderError
-from pytest_recsys_mt.safety.files import expanded
-
-if TYPE_CHECKING:
-    from pytest_recsys_mt.lrworld.question_file import QuestionFile
-
-
-def _question_file(text: str | None) -> QuestionFile | None:
-    if text is None:
-        return None
-    from pytest_recsys_mt.lrworld.question_file import QuestionFile
-
-    try:
-        return QuestionFile.read(expanded(text))
-    except DataError as error:
-        raise ValueError(f"--recsys-questions: {error}") from None
-
-
-def _question_settings(texts: tuple[str, ...]) -> tuple[str, ...]:
-    if not texts:
-        return ()
-    from pytest_recsys_mt.lrworld.generator_settings import Settings as Made
-
-    try:
-        return Made.of(texts).changed
-    except RecommenderError as error:
-        raise ValueError(f"recsys_question_setting: {error}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +33,6 @@ class AskedSettings:
         "(default in suites/arena: mostpop)",
         "SPEC",
         in_ini=False,
-    )
-    judge: str | None = recorded(
-        "judge in suites/arena: a language model, or your own judge", "SPEC", in_ini=False
     )
     profiler: str | None = recorded(
         "language model that describes users from their histories (default: the one under test)",
@@ -167,19 +128,6 @@ class AskedSettings:
         "the package's)",
         "FILE",
         read=read_texts,
-    )
-    questions: QuestionFile | None = recorded(
-        "file of questions that suites/lrworld asks in place of making them; recsys-mt questions writes one",
-        "FILE",
-        in_ini=False,
-        make=_question_file,
-    )
-    question_setting: tuple[str, ...] = recorded(
-        "how suites/lrworld makes its questions, such as support=0.02, with blanks between several",
-        "NAME=VALUE",
-        default=(),
-        repeatable=True,
-        make=_question_settings,
     )
     exact: bool = flag(
         "local models (hf:) answer each prompt alone, in float32 on one thread, so that no answer "

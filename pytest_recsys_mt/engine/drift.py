@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.call import AGAIN
+from pytest_recsys_mt.calls.subject import Difference
 from pytest_recsys_mt.engine.questions import Questions, ask
 from pytest_recsys_mt.engine.runner import Outcome, Runner
 from pytest_recsys_mt.engine.sides import Side
@@ -147,7 +148,8 @@ def differed(runner: Runner) -> Drift | None:
     """
     subject = runner.subject
     users = len(subject.differed)
-    if not subject.deterministic or subject.wavers != "seen" or not users:
+    is_unreported = subject.earlier_difference is Difference.UNREPORTED
+    if not subject.deterministic or not is_unreported or not users:
         return None
     which = "1 user" if users == 1 else f"{users} users"
     return {

@@ -27,7 +27,7 @@ class Rationed(Wrapped):
 
     def __init__(self, origin: Subject) -> None:
         super().__init__(origin)
-        self.wavers = origin.wavers
+        self.earlier_difference = origin.earlier_difference
         self.live = False  # a search looks at one user, and repeats no calls
         self.streams = False
         self.limit: int | None = None

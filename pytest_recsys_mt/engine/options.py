@@ -1,51 +1,11 @@
-"""What an option of a run is, and how its text is read; `settings` declares them all."""
+"""The fields of the settings that options fill; `extensions/options` says what an option is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
-from pytest_recsys_mt.safety.errors import meant
-from pytest_recsys_mt.verdict.wording import SETTLED
-
-
-def some_text(text: str) -> str:
-    """A reader of non-empty text."""
-    if not text.strip():
-        raise ValueError("it must not be empty")
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option: ``--recsys-NAME``, unless it is `settled`, and the ini key ``recsys_NAME``."""
-
-    name: str
-    help: str
-    metavar: str | None = None  # ``SPEC`` is a spec of a recommender
-    default: Any = None
-    read: Callable[[str], Any] = some_text  # a `ValueError` says what is needed
-    in_ini: bool = True
-    repeatable: bool = False  # its value is a tuple then
-    flag: bool = False  # its switch takes no value
-    bare: str | None = None  # what its switch means without a value
-    reproduced: bool = True  # by the command that reproduces a verdict
-    asks_report: bool = False  # its switch makes a run report on recommenders, whatever it collects
-
-    @property
-    def dest(self) -> str:
-        """The attribute of `config.option`, and the ini key."""
-        return f"recsys_{self.name.replace('-', '_')}"
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is a key of the ini file alone. Its switch of before is taken for one version more."""
-        return self.name in SETTLED
-
-    @property
-    def switch(self) -> str:
-        """The option as pytest's parser has it."""
-        return f"--recsys-{self.name}"
+from pytest_recsys_mt.extensions.options import Option, one_of, same, switched
 
 
 def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) -> Any:
@@ -60,7 +20,7 @@ def setting(*options: Option, make: Callable[..., Any], recorded: bool = False) 
 def option(
     *declared: Any,
     name: str = "",
-    make: Callable[[Any], Any] = lambda value: value,
+    make: Callable[[Any], Any] = same,
     recorded: bool = False,
     **more: Any,
 ) -> Any:
@@ -83,73 +43,3 @@ def choice(says: str, values: str, **more: Any) -> Any:
 def flag(*declared: Any, **more: Any) -> Any:
     """A field of the settings that a switch without a value fills; see `option`."""
     return option(*declared, default=False, read=switched, flag=True, **more)
-
-
-def _number(kind: type, what: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = None
-        if value is None or not fits(value):
-            raise ValueError(f"{what} is needed")
-        return value
-
-    return read
-
-
-def whole_number(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers from `least` up."""
-    return _number(int, f"a whole number from {least}", lambda value: value >= least)
-
-
-def share(low: float, high: float, *, closed: bool = False) -> Callable[[str], float]:
-    """A reader of numbers between `low` and `high`; with `closed`, the ends are allowed."""
-    if closed:
-        what = f"a number from {low:g} to {high:g}"
-        return _number(float, what, lambda value: low <= value <= high)
-    return _number(
-        float, f"a number between {low:g} and {high:g}", lambda value: low < value < high
-    )
-
-
-above_zero = _number(float, "a number above 0", lambda value: 0 < value < float("inf"))
-seconds = _number(float, "a number of seconds from 0", lambda value: 0 <= value < float("inf"))
-
-
-def one_of(*choices: str) -> Callable[[str], str]:
-    """A reader of one of some words."""
-
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"choose one of {', '.join(choices)}{meant(text, choices)}")
-        return text
-
-    return read
-
-
-def several_of(*choices: str) -> Callable[[str], tuple[str, ...]]:
-    """A reader of several of some words, with commas between them."""
-    one = one_of(*choices)
-
-    def read(text: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one(word.strip()) for word in text.split(",")))
-
-    return read
-
-
-def names(text: str) -> tuple[str, ...]:
-    """A reader of names with commas between them."""
-    found = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
-    if not all(found):
-        raise ValueError("names with commas between them are needed")
-    return found
-
-
-def switched(text: str) -> bool:
-    """A reader of a flag in the ini file."""
-    values = {"1": True, "true": True, "on": True, "yes": True}
-    values |= {"0": False, "false": False, "off": False, "no": False}
-    if text.casefold() not in values:
-        raise ValueError("choose one of true, false")
-    return values[text.casefold()]

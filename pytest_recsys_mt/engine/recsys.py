@@ -26,8 +26,6 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
-    from pytest_recsys_mt.lrworld.generator_settings import Settings as QuestionSettings
-    from pytest_recsys_mt.lrworld.question_file import QuestionFile
 
 
 class Recsys:
@@ -201,17 +199,13 @@ class Recsys:
         """The data of the run with held-out interactions, for a test's own questions."""
         return self.runner.dataset
 
-    @property
-    def question_file(self) -> QuestionFile | None:
-        """The file of questions to ask in place of making them: ``--recsys-questions``."""
-        return self.runner.settings.questions
+    def option(self, name: str) -> Any:
+        """The value of an option of the run or of a suite: ``option("alpha")`` is that of ``--recsys-alpha``.
 
-    @property
-    def question_settings(self) -> QuestionSettings:
-        """How questions are made: ``recsys_question_setting``."""
-        from pytest_recsys_mt.lrworld.generator_settings import Settings
-
-        return Settings.of(self.runner.settings.question_setting)
+        Raises:
+            RecommenderError: If there is no such option.
+        """
+        return self.runner.settings.option(name)
 
     @property
     def seed(self) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask
 from pytest_recsys_mt.calls.recommender_subject import RecommenderSubject
-from pytest_recsys_mt.calls.subject import Subject, Wavers
+from pytest_recsys_mt.calls.subject import Difference, Subject
 from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
@@ -345,17 +345,17 @@ class Roster:
     @contextlib.contextmanager
     def unchanged(self) -> Iterator[None]:
         """What is found about recommenders inside is forgotten: their tests will find it again."""
-        found: dict[object, Wavers] = {key: known.wavered for key, known in self._subjects.items()}
+        found = {key: known.new_difference for key, known in self._subjects.items()}
         try:
             yield
         finally:
             for key, known in self._subjects.items():
-                known.wavered = found.get(key, "")
+                known.new_difference = found.get(key, Difference.NONE)
 
     def begin(self) -> None:
         """Begin a test, or none: from now on, use what earlier tests found about recommenders."""
         for known in self._subjects.values():
-            known.wavers = "told" if known.wavered == "told" else known.wavers or known.wavered
+            known.earlier_difference = max(known.earlier_difference, known.new_difference)
 
     def close(self) -> None:
         """Release what recommenders hold."""

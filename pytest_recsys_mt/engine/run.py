@@ -59,14 +59,24 @@ class Run:
         self.progress = progress or Progress()
         self.causes = Causes()
         self.notes: list[str] = []
+        # None until the first use.
+        self._dataset: Dataset | None = None
+        self._cache: AnswerCache | None = None
+        self._ray: RayCalls | None = None
+        self._executor: Executor | None = None
         self._begun: set[Hashable] = set()
         self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
         self.roster = Roster(self)
 
-    @cached_property
+    @property
     def dataset(self) -> Dataset:
         """The data of the run."""
+        if self._dataset is None:
+            self._dataset = self._load_dataset()
+        return self._dataset
+
+    def _load_dataset(self) -> Dataset:
         with self.progress.doing(f"loading {self.settings.data}"):
             settings = self.settings
             dataset = load(settings.data, repeats=settings.repeats, told=self.notes.append)
@@ -145,14 +155,21 @@ class Run:
     @property
     def data_digest(self) -> str:
         """SHA-256 of the data; empty if no test needed them, or if no record is made."""
-        told = self.settings.is_recorded
-        if told and self.settings.questions is not None:
-            return self.settings.questions.data
-        return self.dataset.digest if told and "dataset" in self.__dict__ else ""
+        if not self.settings.is_recorded:
+            return ""
+        brought = self.settings.brought_data
+        if brought is not None:
+            return str(brought.data)
+        return "" if self._dataset is None else self._dataset.digest
 
-    @cached_property
+    @property
     def cache(self) -> AnswerCache:
         """The answers of this and earlier runs."""
+        if self._cache is None:
+            self._cache = self._open_cache()
+        return self._cache
+
+    def _open_cache(self) -> AnswerCache:
         settings = self.settings
         # The cache counts the replays of objects that are asked anew in each run, in its folder.
         replay = settings.mode == "replay"
@@ -176,11 +193,14 @@ class Run:
     def _catalogue(self) -> tuple[Item, ...]:
         return tuple(self.dataset.items.values())
 
-    @cached_property
+    @property
     def executor(self) -> Executor:
         """Sends the calls, or plans them."""
-        if self.settings.plan:
-            return self.plan
+        if self._executor is None:
+            self._executor = self.plan if self.settings.plan else self._new_executor()
+        return self._executor
+
+    def _new_executor(self) -> Executor:
         return Executor(
             self.cache,
             self.settings.mode,
@@ -202,14 +222,16 @@ class Run:
             return own if settings.limits else None
         return Accounts(own, DayAccount(settings.daily, settings.cache, settings.command))
 
-    @cached_property
+    @property
     def ray(self) -> RayCalls | None:
         """Sends the calls to a Ray cluster; None if they stay in this process."""
         if self.settings.executor == "local" or self.settings.mode == "replay":
             return None
-        from pytest_recsys_mt.calls.remote import RayCalls
+        if self._ray is None:
+            from pytest_recsys_mt.calls.remote import RayCalls
 
-        return RayCalls(lambda: self.split.training)
+            self._ray = RayCalls(lambda: self.split.training)
+        return self._ray
 
     def begins(self, what: Hashable) -> bool:
         """True on the first call for `what`."""
@@ -304,26 +326,25 @@ class Run:
 
     def raised(self, text: str, model: str) -> list[Failure]:
         """What users' code raised; see `Failures.named_in`."""
-        asked = "executor" in self.__dict__
-        return self.executor.failures.named_in(text, model) if asked else []
+        return [] if self._executor is None else self._executor.failures.named_in(text, model)
 
     def keep_rest(self) -> None:
         """Write the answers that the disk did not take when they arrived, and note what became of them."""
-        if "executor" in self.__dict__ and (told := self.executor.keep_rest()):
+        if self._executor is not None and (told := self._executor.keep_rest()):
             self.notes.append(told)
 
     def drain(self) -> Drained:
         """What is not counted yet of the calls; see `Bill.drain`."""
-        if "executor" not in self.__dict__:
+        if self._executor is None:
             return {"calls": {}, "causes": []}
-        return self.executor.bill.drain()
+        return self._executor.bill.drain()
 
     def close(self) -> None:
         """Release the cache, the actors and the recommenders that hold resources."""
-        if self.__dict__.get("ray") is not None:
-            self.__dict__["ray"].close()
-        if "cache" in self.__dict__:
-            self.cache.close()
+        if self._ray is not None:
+            self._ray.close()
+        if self._cache is not None:
+            self._cache.close()
         self.roster.close()
 
 

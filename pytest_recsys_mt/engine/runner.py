@@ -11,7 +11,7 @@ from pytest_recsys_mt.calls.answer import Answer
 from pytest_recsys_mt.calls.call import Call, key_of, plain_request
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.executor import Ask, Executor
-from pytest_recsys_mt.calls.subject import Subject
+from pytest_recsys_mt.calls.subject import Difference, Subject
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.afresh import require_kept
 from pytest_recsys_mt.engine.cases import Case, Split
@@ -143,7 +143,8 @@ class Runner:
     @property
     def deterministic(self) -> bool:
         """Whether the recommender declares that it always answers alike, and no answer differed."""
-        return self.subject.deterministic and not self.subject.wavers
+        has_differed = self.subject.earlier_difference is not Difference.NONE
+        return self.subject.deterministic and not has_differed
 
     @property
     def replicates(self) -> int:
@@ -163,7 +164,8 @@ class Runner:
     def first_outcomes(self) -> Mapping[int, Outcome]:
         """`source_outcomes`; the earlier ones if a difference was seen that may be drift."""
         once = self._source_outcomes.get(1)
-        return once if once and self.subject.wavers == "seen" else self.source_outcomes
+        may_be_drift = self.subject.earlier_difference is Difference.UNREPORTED
+        return once if once and may_be_drift else self.source_outcomes
 
     @property
     def saves_calls(self) -> bool:
@@ -204,17 +206,18 @@ class Runner:
         earlier = self.executor.is_of_earlier_run
         return sum(any(map(earlier, each.keys)) for each in self.source_outcomes.values())
 
-    def answered_twice(self, first: Outcome, second: Outcome, *, told: bool = False) -> None:
+    def answered_twice(self, first: Outcome, second: Outcome, *, reported: bool = False) -> None:
         """Record two answers to the same calls; different ones are not deterministic.
 
         From the next test on it counts as stochastic: it is asked more than once, and judged by its
         noise. Thus one finding does not repeat in every relation. A test that runs again is judged
-        as before, so that a rerun gives no second chance. A difference is `told` if a verdict reports it.
+        as before, so that a rerun gives no second chance. A difference is `reported` if a verdict is about it.
         """
         sides = [() if each.asked is None else each.asked.answers for each in (first, second)]
         if any(one.items != other.items for one, other in zip(*sides, strict=False)):
-            self.subject.wavered = "told" if told else self.subject.wavered or "seen"
-            if first.asked is not None and not told:
+            found = Difference.REPORTED if reported else Difference.UNREPORTED
+            self.subject.new_difference = max(self.subject.new_difference, found)
+            if first.asked is not None and not reported:
                 self.subject.differed.add(first.asked.user)
 
     def pairs_with(self, other: Runner) -> bool:

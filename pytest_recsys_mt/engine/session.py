@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_recsys_mt.calls.causes import Purpose
 from pytest_recsys_mt.calls.failures import Failures
 from pytest_recsys_mt.engine.plan import Plan
-from pytest_recsys_mt.engine.settings import FIELDS
-from pytest_recsys_mt.safety.errors import RecommenderError, meant
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.texts import Texts
@@ -23,19 +21,14 @@ class Session:
         self._run = run
 
     def option(self, name: str) -> Any:
-        """The value of an option of the run: ``option("seed")`` is that of ``--recsys-seed``.
+        """The value of an option of the run or of a suite: ``option("seed")`` is that of ``--recsys-seed``.
 
         An option that may be repeated has a tuple of values. How requests are made is `recsys_recommenders.design`.
 
         Raises:
             RecommenderError: If there is no such option.
         """
-        if name not in FIELDS:
-            raise RecommenderError(
-                f"recsys_session.option({name!r}): there is no such option{meant(name, FIELDS)}; the options are "
-                f"{', '.join(sorted(FIELDS))}"
-            )
-        return getattr(self._run.settings, FIELDS[name])
+        return self._run.settings.option(name)
 
     def made(self, spec: str, verbs: Sequence[str]) -> object:
         """The object that `spec` names, made once more. It must have one of the methods `verbs`.

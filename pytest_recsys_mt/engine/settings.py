@@ -1,35 +1,34 @@
 # ruff: noqa: RUF009 (`option` and `setting` return fields)
 """The settings of a run, as one frozen object, and the options that fill it.
 
-An option is declared here and nowhere else: its switch, its key in the ini file, its default, its reader, its help, and
-the field of `Settings` that it fills.
+An option of the core is declared here and nowhere else: its switch, its key in the ini file, its default, its reader, its
+help, and the field of `Settings` that it fills. Suites declare their own; see `suite_options`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import Field, dataclass, fields, replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from pytest_recsys_mt import extensions
 from pytest_recsys_mt.calls.limits import Limits, lower
 from pytest_recsys_mt.engine.asked_settings import AskedSettings
-from pytest_recsys_mt.engine.options import (
+from pytest_recsys_mt.engine.options import choice, flag, option, recorded, setting
+from pytest_recsys_mt.extensions import entry_points, owner_of
+from pytest_recsys_mt.extensions.options import (
     Option,
+    SuiteOption,
     above_zero,
-    choice,
-    flag,
-    option,
-    recorded,
     seconds,
-    setting,
     several_of,
     share,
     whole_number,
 )
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.safety.errors import FaultError
+from pytest_recsys_mt.safety.errors import FaultError, RecommenderError, meant
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
@@ -235,6 +234,7 @@ class Settings(AskedSettings):
     )
 
     models_given: bool = False  # by the command line, rather than the ini file or the default
+    of_suites: Mapping[str, Any] = field(default_factory=dict)  # what their options made, by name
     command: str = ""  # how the run is called, in a short line
     family: int = 1  # how many tests may find a violation; known once they are collected
 
@@ -245,8 +245,31 @@ class Settings(AskedSettings):
 
     @property
     def data_named(self) -> str:
-        """The data that the record names: those of a file of questions, if one is asked."""
-        return self.data if self.questions is None else self.questions.dataset
+        """The data that the record names: those that an option of a suite brings, if one does."""
+        brought = self.brought_data
+        return self.data if brought is None else str(brought.dataset)
+
+    @property
+    def brought_data(self) -> Any:
+        """What an option of a suite made in place of the data of the run, with their name and digest; else None."""
+        values = (self.of_suites.get(each.name) for each in suite_options() if each.is_data)
+        return next((value for value in values if value is not None), None)
+
+    def option(self, name: str) -> Any:
+        """The value of the option ``--recsys-NAME``, of the core or of a suite.
+
+        Raises:
+            RecommenderError: If there is none, or it fills a field together with others.
+        """
+        if name in self.of_suites:
+            return self.of_suites[name]
+        if name in FIELDS:
+            return getattr(self, FIELDS[name])
+        names = sorted({*FIELDS, *self.of_suites})
+        raise RecommenderError(
+            f"recsys_session.option({name!r}): there is no such option{meant(name, names)}; the options are "
+            f"{', '.join(names)}"
+        )
 
     @property
     def is_recorded(self) -> bool:
@@ -267,7 +290,7 @@ def _options_of(field: Field[Any]) -> tuple[Option, ...]:
 
 
 OPTIONS = tuple(each for field in fields(Settings) for each in _options_of(field))
-"""Every option, in the order of ``--help``."""
+"""Every option of the core, in the order of ``--help``."""
 
 FIELDS = {
     options[0].name: field.name
@@ -277,13 +300,56 @@ FIELDS = {
 """The field of each option that fills one alone, by the name of the option."""
 
 RECORDED = tuple(field.name for field in fields(Settings) if field.metadata.get("recorded"))
-"""The fields that the record names."""
+"""The fields that the record names, beside what options of suites made."""
+
+
+def suite_options() -> tuple[SuiteOption, ...]:
+    """The options of the suites of installed packages, each name once."""
+    return _suite_options()[0]
+
+
+def faults_of_suite_options() -> tuple[str, ...]:
+    """Why some of these options cannot be given, one sentence each, which names the package."""
+    return _suite_options()[1]
+
+
+# Once in a process: a package that a test puts on the path has missed pytest's command line.
+@cache
+def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
+    owners = {option.name: "pytest-recsys-mt" for option in OPTIONS}
+    found: list[SuiteOption] = []
+    wrong: list[str] = []
+    for point in entry_points(extensions.OPTIONS):
+        owner = owner_of(point)
+        told = f"the options of the suite {point.name!r} of {owner} cannot be given: "
+        try:
+            declared = [*point.load()]
+        # It is code of others, and every pytest run of the environment loads it.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            wrong.append(f"{told}{type(error).__name__}: {error}")
+            continue
+        for each in declared:
+            if not isinstance(each, SuiteOption):
+                wrong.append(f"{told}{each!r} is no SuiteOption")
+            elif each.name in owners:
+                wrong.append(f"{told}{owners[each.name]} has an option {each.name!r} too")
+            else:
+                owners[each.name] = owner
+                found.append(each)
+    return tuple(found), tuple(wrong)
+
+
+def every_option() -> tuple[Option, ...]:
+    """Every option, in the order of ``--help``: those of the core, then those of suites."""
+    return (*OPTIONS, *suite_options())
 
 
 def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
     """What the options put into the fields of `Settings`; a `ValueError` if two values contradict each other."""
-    return {
+    made: dict[str, Any] = {
         field.name: field.metadata["make"](*map(value, _options_of(field)))
         for field in fields(Settings)
         if field.metadata
     }
+    made["of_suites"] = {each.name: each.make(value(each)) for each in suite_options()}
+    return made

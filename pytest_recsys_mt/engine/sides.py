@@ -294,7 +294,7 @@ class Side:
                 if not of_one_time(one, two, one_recommender=self._is_of(partner)):
                     mixed.add(user)
             if self._same_question(partner):
-                self.runner.answered_twice(one, two, told=True)
+                self.runner.answered_twice(one, two, reported=True)
         if self._purpose != CONTROL and not afresh:  # on which no verdict's status depends
             self.runner.asked_apart |= bool(apart)
             partner.runner.asked_apart |= bool(apart)

@@ -1,18 +1,25 @@
-"""What installed packages add: recommenders, faults, tables of papers, and commands of `recsys-mt`.
+"""What installed packages add: recommenders, faults, options, tables of papers, and commands of `recsys-mt`.
 
-Each is an entry point of one of the groups below. Fixtures and options of a suite are a pytest plugin as any other, an
-entry point of the group ``pytest11``; ``docs/extending.md`` shows a whole suite.
+Each is an entry point of one of the groups below. Fixtures of a suite are a pytest plugin as any other, an entry point of
+the group ``pytest11``; ``docs/suites/own.md`` shows a whole suite.
 """
 
 import sys
 from functools import cache
 from importlib import metadata
 
+from pytest_recsys_mt.extensions.options import SuiteOption
+
+__all__ = ["COMMANDS", "FAULTS", "OPTIONS", "RECOMMENDERS", "SHEETS", "TABLES", "SuiteOption"]
+
 RECOMMENDERS = "pytest_recsys_mt.recommenders"
 """Recommenders by name: a class, a factory or an object."""
 
 FAULTS = "pytest_recsys_mt.faults"
 """Faults that `recsys-mt mutate` plants, by name: a class of `pytest_recsys_mt.faults.Fault`."""
+
+OPTIONS = "pytest_recsys_mt.options"
+"""Options of suites, by the name of the suite: a tuple of `SuiteOption`."""
 
 TABLES = "pytest_recsys_mt.tables"
 """Suites by name: a package with a folder ``tables``, whose TOML files declare the tables of a paper."""

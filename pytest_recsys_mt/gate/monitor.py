@@ -7,71 +7,25 @@ every night, that it is farther beyond their own earlier values than a tolerance
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pytest_recsys_mt.gate.baseline import is_number, options_of, record_in
-from pytest_recsys_mt.gate.comparison import unknown_of
-from pytest_recsys_mt.gate.document import Document, Row
-from pytest_recsys_mt.gate.nodeids import address, name_of_row
-from pytest_recsys_mt.gate.policy import MARGIN
+from pytest_recsys_mt.gate.baseline import record_in
+from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.gate.reading import OF_ROWS
-from pytest_recsys_mt.gate.states import measured
+from pytest_recsys_mt.gate.series import Night, Series, fact, series_of
 from pytest_recsys_mt.gate.store import read_all
 from pytest_recsys_mt.oracles.arrays import Floats
 from pytest_recsys_mt.oracles.statistics.breaks import STAKES, began, log_evidence, log_growth
 from pytest_recsys_mt.oracles.statistics.corrections import holm
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.numbers import numbers_of
-from pytest_recsys_mt.safety.sanitize import one_line
-
-Key = tuple[str, str, str, str, int]
-
-PROMISES = ("at most", "at least", "within")
 
 FIRST = 0.9
 """The share of alpha of the rows that begin on the first night."""
-
-CHOSEN = "monotone"
-"""An oracle whose values are of a step that the answers chose: no bet on its users is fair."""
-
-
-@dataclass(frozen=True)
-class Night:
-    """One verdict of one record: values in the order drawn, and whose answer could not be read, which speaks for the promise."""
-
-    place: int
-    values: Mapping[str, float]
-    reach: tuple[float, float]
-    asked: bool
-    unknown: Collection[str] = ()
-
-    def repeats(self, earlier: Night) -> bool:
-        """Whether its answers may be those of an earlier night, read once more."""
-        return not self.asked and self.values.items() <= earlier.values.items()
-
-
-@dataclass
-class Series:
-    """The nights of one verdict, all on the same terms.
-
-    Attributes:
-        terms: The facts that are the same on all nights, by name.
-        tolerance: How much worse a user's later values may be on average.
-        anew: Why earlier nights do not count, if there are any.
-    """
-
-    name: str
-    model: str
-    terms: Mapping[str, Any]
-    tolerance: float
-    nights: list[Night] = field(default_factory=list)
-    anew: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,9 +33,12 @@ class Finding:
     """The result of a row of nights for one verdict.
 
     Attributes:
+        series: The nights of the verdict.
+        users: How many users each record counts of it.
         again: Users of an earlier night who were not counted again.
         replayed: Nights that were not counted, because their answers are those of an earlier one.
         p_values: Those of the hypothesis that the promise was kept on every night, after each record.
+        adjusted: The p-values corrected for the number of verdicts.
         alarm: Position of the record at which `adjusted` reached alpha; None if it never did.
         since: Position of the record at which the evidence of the alarm began.
     """
@@ -97,7 +54,11 @@ class Finding:
 
 
 def records(paths: Sequence[Path], *, skip: bool = False) -> list[tuple[str, Document]]:
-    """The records in the files `paths` with their names, in the order in which their runs began; `skip` as `read_all`.
+    """The records in some files with their names, in the order in which their runs began.
+
+    Args:
+        paths: The files.
+        skip: Whether to pass over a file that cannot be read, as `read_all`.
 
     Raises:
         PolicyError: If a file is not a record, which names the file, or none can be read.
@@ -118,9 +79,6 @@ def _night_in(path: Path) -> Document:
 def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: bool) -> list[Finding]:
     """Decide whether any promise broke on any night.
 
-    Holm's correction, among the rows that began on the same night, holds after every night: the p-values only fall, so a
-    rejection on one night remains to the end. Rows that begin later have a share of alpha of their own.
-
     Args:
         nights: A name and a record for each night, in order.
         alpha: Chance of any false alarm, over all nights and verdicts.
@@ -135,128 +93,115 @@ def monitor(nights: Sequence[tuple[str, Document]], alpha: float, *, change: boo
             "no record has values of users for a verdict that can be monitored; make records with "
             "--recsys-json, of runs that ask users"
         )
-    distinct = _distinct([document for _, document in nights]) if change else ()
-    if 1 < len(distinct) < len(nights):
+    if change:
+        _refuse_repeated([document for _, document in nights])
+    bets = [_bet(each, len(nights), change) for each in series]
+    p_values = np.array([found.p_values for found, _ in bets])
+    adjusted = _adjusted(p_values, series)
+    findings = []
+    for (found, growth), of_all_nights in zip(bets, adjusted, strict=True):
+        corrected = replace(found, adjusted=of_all_nights.tolist())
+        findings.append(_judged(corrected, growth, alpha))
+    return findings
+
+
+def _refuse_repeated(documents: Sequence[Document]) -> None:
+    """Refuse records among which a change cannot be seen, or would be seen twice."""
+    distinct: list[Document] = []
+    for document in documents:
+        if document not in distinct:
+            distinct.append(document)
+    # Copies of one record alone are said to be one record, as that is what is missing.
+    if 1 < len(distinct) < len(documents):
         raise PolicyError(
             "a record is given twice; with --change each night counts, so give each once"
         )
-    if change and len(distinct) < 2:
+    if len(distinct) < 2:
         raise PolicyError("one record says nothing of a change; give those of two nights or more")
-    bets = [_bet(each, len(nights), change) for each in series]
-    adjusted = np.ones((len(bets), len(nights)))
-    shares = _shares({each.nights[0].place for each in series})
-    for began_at, share in shares.items():
-        rows = [row for row, each in enumerate(series) if each.nights[0].place == began_at]
-        for place in range(len(nights)):
-            p_values = [min(1.0, bets[row][0].p_values[place] / share) for row in rows]
-            adjusted[rows, place] = holm(p_values)
-    return [
-        _judged(replace(found, adjusted=of_all.tolist()), growth, alpha)
-        for (found, growth), of_all in zip(bets, adjusted, strict=True)
-    ]
 
 
-def _distinct(documents: Sequence[Document]) -> list[Document]:
-    found: list[Document] = []
-    for document in documents:
-        found += [document] * (document not in found)
-    return found
+def _adjusted(p_values: Floats, series: Sequence[Series]) -> Floats:
+    """The p-values after each record, corrected for the number of verdicts.
+
+    Holm's correction, among the verdicts that began on the same night, holds after every night: the p-values only
+    fall, so a rejection on one night remains to the end. Verdicts that begin later have a share of alpha of their own.
+
+    Args:
+        p_values: Of each verdict after each record, ``(verdicts, records)``.
+        series: The verdicts.
+
+    Returns:
+        The adjusted p-values, ``(verdicts, records)``.
+    """
+    adjusted = np.ones_like(p_values)
+    first_nights = [each.nights[0].place for each in series]
+    for first_night, share in _shares(set(first_nights)).items():
+        family = [row for row, place in enumerate(first_nights) if place == first_night]
+        for place in range(p_values.shape[1]):
+            of_family = [min(1.0, float(p_values[row, place]) / share) for row in family]
+            adjusted[family, place] = holm(of_family)
+    return adjusted
 
 
 def _shares(nights: Iterable[int]) -> dict[int, float]:
-    """The share of alpha of the rows that begin on each of these nights. Those of the first night have nearly all. Each
-    later group has half of what is left, so no row that is added takes back an alarm, and all shares together are at
-    most 1.
+    """The share of alpha of the verdicts that begin on each of these nights.
+
+    Those of the first night have nearly all. Each later group has half of what is left, so no verdict that is added
+    takes back an alarm, and all shares together are at most 1.
     """
     first, *later = sorted(nights)
-    return {first: FIRST, **{night: (1 - FIRST) / 2**at for at, night in enumerate(later, 1)}}
+    shares = {first: FIRST}
+    for number, night in enumerate(later, 1):
+        shares[night] = (1 - FIRST) / 2**number
+    return shares
 
 
-def series_of(nights: Sequence[tuple[str, Document]]) -> list[Series]:
-    """The verdicts that can be monitored; a verdict whose terms changed begins anew."""
-    found: dict[Key, Series] = {}
-    for place, (name, document) in enumerate(nights):
-        asked = fact(document, "calls", "made") != 0
-        options = options_of(document)
-        options.pop("--recsys-users", None)
-        for key, row in _keyed(document["results"]):
-            terms, margin = _terms(options, row), row.get("margin")
-            series = found.get(key)
-            if series is None or series.terms != terms:
-                tolerance = abs(margin) if margin and is_number(margin) else MARGIN
-                fresh = Series(one_line(name_of_row(row)), one_line(row["model"]), terms, tolerance)
-                if series is not None:
-                    fresh.anew = f"begins anew with {name}: {_differs(series.terms, terms)}"
-                series = found[key] = fresh
-            low, high = row["reach"] or (-math.inf, math.inf)
-            series.nights.append(Night(place, row["per_user"], (low, high), asked, unknown_of(row)))
-    return list(found.values())
+def _bet(series: Series, records: int, change: bool) -> tuple[Finding, Floats]:
+    """What the bets on one verdict find, before the correction for other verdicts.
 
+    Args:
+        series: The nights of the verdict.
+        records: The number of all records.
+        change: Whether to bet on the change of each user's value.
 
-def can_be_monitored(row: Row) -> bool:
-    """Whether a row promises a mean, and has values of users that are independent of each other."""
-    return bool(
-        row["per_user"]
-        and row["allowed"] in PROMISES
-        and is_number(measured(row).limit)
-        and not row.get("joint")
-        and row["oracle"].partition(":")[0] != CHOSEN
-    )
-
-
-def fact(document: Document, part: str, name: str) -> object:
-    """A fact of a record that comparisons do not need and that is therefore unchecked."""
-    facts = document.get(part)
-    return facts.get(name) if isinstance(facts, dict) else None
-
-
-def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
-    seen: Counter[tuple[str, str, str, str]] = Counter()
-    for row in rows:
-        about = (row["model"], address(row), row["relation"], str(row.get("against", "")))
-        seen[about] += 1
-        if can_be_monitored(row):
-            yield (*about, seen[about]), row
-
-
-def _terms(options: Mapping[str, object], row: Row) -> dict[str, Any]:
-    terms = {
-        "similarity or score": row["oracle"],
-        "promise": row["allowed"],
-        "margin": measured(row).limit,
-        "model version": row.get("fingerprint"),
-        **options,
-    }
-    return {name: value for name, value in terms.items() if value is not None}
-
-
-def _differs(old: Mapping[str, object], new: Mapping[str, object]) -> str:
-    name = next(name for name in {**old, **new} if old.get(name) != new.get(name))
-    now, was = (one_line(str(terms.get(name, "none")))[:24] for terms in (new, old))
-    return f"{name} {now}, before {was}"
-
-
-def _bet(series: Series, places: int, change: bool) -> tuple[Finding, Floats]:
+    Returns:
+        The finding, and the logarithm of what each bet wins on each night, ``(bets, nights of the series)``.
+    """
     seen: set[str] = set()
-    past = _Past()
-    users, growth, again, replayed = [0] * places, [], 0, 0
+    past = _Past() if change else None
+    users = [0] * records
+    growth = []
+    again = 0
+    replayed = 0
     for number, night in enumerate(series.nights):
         if change and any(map(night.repeats, series.nights[:number])):
-            night, replayed = replace(night, values={}, unknown=()), replayed + 1
-        counted = [user for user in night.values if change is (user in seen)]
-        lost = [user for user in night.unknown if change is (user in seen)]
-        growth.append(_growth(series, night, counted, lost, past if change else None))
+            night = replace(night, values={}, unknown=())
+            replayed += 1
+        # Only users with an earlier value can change; a bet on the value itself counts each user once.
+        counted = [user for user in night.values if (user in seen) is change]
+        lost = [user for user in night.unknown if (user in seen) is change]
+        growth.append(_growth(series, night, counted, lost, past))
         users[night.place] = len(counted)
-        again += 0 if change else len(night.values) - len(counted)
+        if not change:
+            again += len(night.values) - len(counted)
         seen.update(night.values, night.unknown)
-        if change:
+        if past is not None:
             past.add(night)
     won = np.stack(growth, axis=1)
-    p_values, p_value = np.ones(places), 1.0
-    for night, evidence in zip(series.nights, log_evidence(won), strict=True):
-        p_value = min(p_value, math.exp(-evidence))
-        p_values[night.place :] = p_value
-    return Finding(series, users, again, replayed, p_values.tolist()), won
+    p_values = _p_values(series.nights, won, records)
+    return Finding(series, users, again, replayed, p_values), won
+
+
+def _p_values(nights: Sequence[Night], growth: Floats, records: int) -> list[float]:
+    """The p-value of a verdict after each record: the smallest so far, 1 before its first night."""
+    p_values = [1.0] * records
+    smallest = 1.0
+    for night, evidence in zip(nights, log_evidence(growth), strict=True):
+        smallest = min(smallest, math.exp(-evidence))
+        # It stays after records that do not have the verdict.
+        records_from_here = records - night.place
+        p_values[night.place :] = [smallest] * records_from_here
+    return p_values
 
 
 class _Past:
@@ -266,9 +211,8 @@ class _Past:
     """
 
     def __init__(self) -> None:
-        self._sums: dict[
-            str, tuple[float, float, int]
-        ] = {}  # at worst, at best, and how many nights
+        # Of each user: the sum at worst, the sum at best, and of how many nights.
+        self._sums: dict[str, tuple[float, float, int]] = {}
 
     def add(self, night: Night) -> None:
         """Count a night in."""
@@ -293,7 +237,18 @@ class _Past:
 def _growth(
     series: Series, night: Night, users: Sequence[str], lost: Sequence[str], past: _Past | None
 ) -> Floats:
-    """The logarithm of what the bets on one night win, for each way to break the promise and each stake."""
+    """The logarithm of what the bets on one night win.
+
+    Args:
+        series: The verdict.
+        night: The night.
+        users: The users with a value who count.
+        lost: The users without one who count: their value may be any within the reach.
+        past: The earlier values, if the bets are on the change; else None.
+
+    Returns:
+        The logarithm for each way to break the promise and each stake, ``(ways * len(STAKES),)``.
+    """
     promise = series.terms["promise"]
     ways = 2 if promise == "within" else 1
     if not users and not lost:
@@ -321,17 +276,20 @@ def _limits(
     series: Series, users: Sequence[str], lost: Sequence[str], past: _Past | None
 ) -> tuple[Floats | float, Floats | float]:
     """The largest and the smallest values that keep the promise: one for all users, or one for each, ``(users,)``."""
+    if past is not None:
+        worst, best = past.means((*users, *lost))
+        return worst + series.tolerance, best - series.tolerance
     margin = float(series.terms["margin"])
-    if past is None:
-        return margin, -margin if series.terms["promise"] == "within" else margin
-    worst, best = past.means((*users, *lost))
-    return worst + series.tolerance, best - series.tolerance
+    if series.terms["promise"] == "within":
+        return margin, -margin
+    return margin, margin
 
 
 def _judged(found: Finding, growth: Floats, alpha: float) -> Finding:
+    """The finding with its alarm, if its adjusted p-value ever reached alpha."""
     alarm = next((place for place, p in enumerate(found.adjusted) if p <= alpha), None)
     if alarm is None:
         return found
-    nights = [night for night in found.series.nights if night.place <= alarm]
-    since = nights[began(growth[:, : len(nights)])].place
-    return replace(found, alarm=alarm, since=since)
+    until_alarm = [night for night in found.series.nights if night.place <= alarm]
+    first = began(growth[:, : len(until_alarm)])
+    return replace(found, alarm=alarm, since=until_alarm[first].place)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.engine.settings import every_option
 from pytest_recsys_mt.plugin import state
 from pytest_recsys_mt.plugin.reports import Reported
 from pytest_recsys_mt.safety.files import MOST_TEXT, is_replaced
@@ -233,7 +233,7 @@ def _asked_for(config: pytest.Config) -> bool:
 
     Options in the ini file apply to every command, so they do not count: a run of other tests gets no report.
     """
-    switches = {option.switch for option in OPTIONS if option.asks_report}
+    switches = {option.switch for option in every_option() if option.asks_report}
     for argument in config.invocation_params.args:
         switch, _, _ = str(argument).partition("=")
         if switch in switches:

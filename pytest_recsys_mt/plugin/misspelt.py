@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import pytest
 
-from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.engine.settings import every_option
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict.wording import typed
 
@@ -23,18 +23,16 @@ VARIABLES = (
 )
 """The environment variables that the package reads, beside those of other projects."""
 
-SWITCHES = [typed(option.name) for option in OPTIONS]
-KEYS = [option.dest for option in OPTIONS if option.in_ini]
-
 
 def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
     """Refuse an argument that pytest does not know and that is nearly an option of ours."""
+    switches = [typed(option.name) for option in every_option()]
     _, unknown = parser.parse_known_and_unknown_args(list(arguments))
     for argument in unknown:
         name, _, _ = argument.partition("=")
         if not name.startswith("--"):
             continue
-        hint = _hint(name, SWITCHES, is_ours=name.startswith("--recsys"))
+        hint = _hint(name, switches, is_ours=name.startswith("--recsys"))
         if hint is not None:
             raise pytest.UsageError(
                 f"there is no option {name!r}; {hint} 'pytest --help' lists all options under recsys-mt"
@@ -43,7 +41,8 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
 
 def check_ini(config: pytest.Config) -> None:
     """Check the keys of the ini file, of which pytest only warns."""
-    switches_alone = {option.dest: option.switch for option in OPTIONS if not option.in_ini}
+    in_ini = [option.dest for option in every_option() if option.in_ini]
+    switches_alone = {each.dest: each.switch for each in every_option() if not each.in_ini}
     # Where pytest deprecates `inicfg`, nothing public lists the keys.
     keys = getattr(config, "_inicfg", None)
     if keys is None:
@@ -56,7 +55,7 @@ def check_ini(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{where} has {key!r}, which belongs to one run: give {switches_alone[key]} on the command line"
             )
-        hint = _hint(key, KEYS, is_ours=key.startswith("recsys"))
+        hint = _hint(key, in_ini, is_ours=key.startswith("recsys"))
         if hint is not None:
             raise pytest.UsageError(
                 f"{where} has the unknown key {key!r}; {hint} 'pytest --help' lists all keys"

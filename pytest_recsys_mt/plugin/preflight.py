@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_recsys_mt.engine.settings import ACCEPTED, Settings
+from pytest_recsys_mt.engine.settings import ACCEPTED, Settings, suite_options
 from pytest_recsys_mt.plugin.items import parameters_of
 from pytest_recsys_mt.requests.abilities import check_declared, identity_of, method_of
 from pytest_recsys_mt.safety.errors import PolicyError, RecommenderError, RecsysError
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.run import Run
     from pytest_recsys_mt.gate.document import Document
 
-NAMED = ("model", "against", "recall", "sampler", "judge", "profiler", "data", "prompt")
-"""Options that name something which must exist."""
+NAMED = ("model", "against", "recall", "sampler", "profiler", "data", "prompt")
+"""Options of the core that name something which must exist, as specs of suites do."""
 
 
 @contextlib.contextmanager
@@ -75,7 +75,8 @@ def preflight(config: pytest.Config, settings: Settings) -> list[tuple[str, Docu
             require_ray()
         except RecsysError as error:
             raise pytest.UsageError(f"recsys_executor={settings.executor}: {error}") from error
-    if any(_is_typed(config, name) for name in NAMED):
+    specs_of_suites = [option.name for option in suite_options() if option.verbs]
+    if any(_is_typed(config, name) for name in (*NAMED, *specs_of_suites)):
         from pytest_recsys_mt.plugin.ending import begun_record
 
         with begun_record(config, put_back=True):
@@ -192,13 +193,20 @@ def check_prices(settings: Settings) -> None:
             identity = identity_of(recommender)
         except RecsysError:
             continue  # reported where the recommender is looked up
-        if "judge" in verbs and callable(getattr(recommender, "judge", None)):
-            continue  # judges without a model, and makes no counted calls
+        if _does_more(recommender, verbs):
+            continue  # what it does for a suite are no counted calls
         if prices.of(spec, identity or {"recommender": spec}) is None:
             raise pytest.UsageError(
                 f"the price of {shown(spec)!r} is not known, so {_dollars(settings)} "
                 f"cannot limit its cost; give the price in a TOML file: --recsys-prices=FILE"
             )
+
+
+def _does_more(made: object, verbs: Sequence[str]) -> bool:
+    """Whether an object has a method of a suite, which is neither asked for lists nor for texts."""
+    from pytest_recsys_mt.recommenders.own_objects import VERBS, name_of
+
+    return any(callable(getattr(made, name_of(verb), None)) for verb in verbs if verb not in VERBS)
 
 
 def check_named(config: pytest.Config, settings: Settings) -> None:
@@ -248,7 +256,7 @@ def _check_data(config: pytest.Config, data: str) -> None:
 
 def _is_typed(config: pytest.Config, name: str) -> bool:
     """Whether the command line gives an option, by its switch or with ``-o``."""
-    key = f"recsys_{name}"
+    key = f"recsys_{name.replace('-', '_')}"
     if config.getoption(key) is not None:
         return True
     overrides = config.getoption("override_ini", None) or ()
@@ -341,16 +349,26 @@ def check_not_forked(items: Sequence[pytest.Item]) -> None:
 
 def _specs(settings: Settings) -> Iterator[tuple[str, str, Sequence[str]]]:
     """The specs that options give, each with the option's name and the methods of which its object needs one."""
-    from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, JUDGES, RECOMMENDS
+    from pytest_recsys_mt.recommenders.own_objects import DESCRIBES, RECOMMENDS
 
     for option, specs, verbs in (
         ("model", settings.models, RECOMMENDS),
         ("recall", settings.recall, RECOMMENDS),
         ("against", (settings.against,), RECOMMENDS),
         ("sampler", (settings.sampler,), RECOMMENDS),
-        ("judge", (settings.judge,), JUDGES),
         ("profiler", (settings.profiler,), DESCRIBES),
+        *_specs_of_suites(settings),
     ):
         for spec in specs:
             if spec is not None:
                 yield option, spec, verbs
+
+
+def _specs_of_suites(
+    settings: Settings,
+) -> Iterator[tuple[str, tuple[str | None, ...], Sequence[str]]]:
+    """The same of the options of suites."""
+    for option in suite_options():
+        given = settings.of_suites[option.name]
+        if option.verbs:
+            yield option.name, given if option.repeatable else (given,), option.verbs

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.engine.options import Option
 from pytest_recsys_mt.engine.settings import Settings
+from pytest_recsys_mt.extensions.options import Option
 from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.plugin.collection import model_ids
 from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of

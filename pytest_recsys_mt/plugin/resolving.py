@@ -9,8 +9,15 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_recsys_mt.engine.options import Option
-from pytest_recsys_mt.engine.settings import OPTIONS, QUICK, Settings, filled
+from pytest_recsys_mt.engine.settings import (
+    QUICK,
+    Settings,
+    every_option,
+    faults_of_suite_options,
+    filled,
+    suite_options,
+)
+from pytest_recsys_mt.extensions.options import Option
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
@@ -25,7 +32,7 @@ _LONG = 100
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and its ini key."""
     group = parser.getgroup("recsys-mt", "metamorphic tests of recommender systems")
-    for option in OPTIONS:
+    for option in every_option():
         # The switch of a settled option still works for one version, but is no longer shown.
         help_text = argparse.SUPPRESS if option.settled else option.help
         arguments = _switch_arguments(option)
@@ -60,11 +67,13 @@ def settings_of(config: pytest.Config) -> Settings:
         pytest.UsageError: A value is not allowed, or contradicts another one. The error names the value, where it
             stands, the allowed values and the nearest match.
     """
-    values = {option.name: _value(config, option) for option in OPTIONS}
+    values = {option.name: _value(config, option) for option in every_option()}
+    for fault in faults_of_suite_options():
+        config.issue_config_time_warning(pytest.PytestConfigWarning(fault), stacklevel=2)
     _warn_of_settled_switches(config)
     every_price = True
     if values["effort"] == "quick":
-        given = {option.name for option in OPTIONS if _is_given(config, option)}
+        given = {option.name for option in every_option() if _is_given(config, option)}
         for name, value in QUICK.items():
             if name not in given:
                 values[name] = value
@@ -88,7 +97,7 @@ def settings_of(config: pytest.Config) -> Settings:
 
 def _warn_of_settled_switches(config: pytest.Config) -> None:
     """Warn of switches that the next version removes."""
-    for option in OPTIONS:
+    for option in every_option():
         if not option.settled or config.getoption(option.dest, None) in (None, False):
             continue
         config.issue_config_time_warning(
@@ -115,11 +124,10 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
             f"recsys_fault={values['fault']!r} plants a fault in a run of this process: leave out "
             f"--recsys-plan (recsys-mt mutate --plan plans such runs) and recsys_executor=ray"
         )
-    if values["questions"] is not None and values["question-setting"]:
-        raise pytest.UsageError(
-            f"recsys_question_setting={values['question-setting'][0]!r} says how questions are made, and "
-            f"--recsys-questions={values['questions']!r} asks those that are made; leave one of them out"
-        )
+    for option in suite_options():
+        other, why = option.without or ("", "")
+        if other and values[option.name] and values[other]:
+            raise pytest.UsageError(f"{_as_given(option, values)} {why}; leave one of them out")
     models: tuple[str, ...] = values["model"]
     if values["pin"] and (len(models) > 1 or values["fault"] is not None):
         raise pytest.UsageError(
@@ -128,6 +136,12 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
     repeated = sorted({model for model in models if models.count(model) > 1})
     if repeated:
         raise pytest.UsageError(f"--recsys-model names {repeated[0]!r} twice; name each model once")
+
+
+def _as_given(option: Option, values: dict[str, Any]) -> str:
+    """An option with its first value, as the user types it."""
+    value = values[option.name]
+    return f"{typed(option.name)}={value[0] if option.repeatable else value!r}"
 
 
 def _command(config: pytest.Config) -> str:
@@ -174,7 +188,7 @@ def changed(config: pytest.Config) -> dict[Option, Any]:
     """
     return {
         option: _value(config, option)
-        for option in OPTIONS
+        for option in every_option()
         if option.reproduced and _is_given(config, option)
     }
 

@@ -18,18 +18,11 @@ from pytest_recsys_mt.safety.raised import with_traceback
 
 _FILE_MODULE = "_recsys_mt_file_"
 
-VERBS: Mapping[str, str] = {
-    "recommend": "recommend(requests)",
-    "complete": "complete(prompts)",
-    "judge": "judge(comparisons)",
-}
+VERBS: Mapping[str, str] = {"recommend": "recommend(requests)", "complete": "complete(prompts)"}
 """The methods of the protocols, with their arguments."""
 
 RECOMMENDS = ("recommend", "complete")
 """An object with any of these methods recommends."""
-
-JUDGES = ("judge", "complete")
-"""An object with any of these methods judges."""
 
 DESCRIBES = ("complete",)
 """An object with this method describes users."""
@@ -72,7 +65,7 @@ def from_object(
 ) -> Recommender | TextModel:
     """The recommender that an object is, or that a class or factory makes of what is `given`.
 
-    It must have one of the methods `verbs`, keys of `VERBS`.
+    It must have one of the methods `verbs`: names, with their arguments where the error is to show other ones than `VERBS`.
     """
     if isinstance(found, type) or (callable(found) and not _does(found, verbs)):
         built = specs.build(found, given, spec)
@@ -86,8 +79,8 @@ def from_object(
     if not _does(built, verbs):
         kind = type(built).__qualname__
         if len(verbs) == 1:
-            raise RecommenderError(f"{spec!r} gives a {kind} without {VERBS[verbs[0]]!r}")
-        named = " nor ".join(VERBS[verb] for verb in verbs)
+            raise RecommenderError(f"{spec!r} gives a {kind} without {_in_full(verbs[0])!r}")
+        named = " nor ".join(map(_in_full, verbs))
         raise RecommenderError(
             f"{spec!r} gives an object of class {kind}; it has neither {named}: add one of them"
         )
@@ -103,8 +96,17 @@ def qualified_name(loaded: Any) -> str:
     return f"{module}:{kind.__qualname__}"
 
 
+def name_of(verb: str) -> str:
+    """The name of a method that may stand with its arguments."""
+    return verb.partition("(")[0]
+
+
+def _in_full(verb: str) -> str:
+    return VERBS.get(verb, verb)
+
+
 def _does(found: Any, verbs: Sequence[str]) -> bool:
-    return any(callable(getattr(found, verb, None)) for verb in verbs)
+    return any(callable(getattr(found, name_of(verb), None)) for verb in verbs)
 
 
 def _execute(file: Path, alias: str, spec: str) -> None:

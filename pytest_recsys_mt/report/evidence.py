@@ -6,16 +6,21 @@ from textwrap import wrap
 from typing import Any
 
 from pytest_recsys_mt.gate.document import Example, Row
+from pytest_recsys_mt.report.answers_in_lines import (
+    NOTHING,
+    WIDTH,
+    Answer,
+    answer_of,
+    lines_of_answers,
+    lines_written,
+    more_lines,
+)
 from pytest_recsys_mt.report.changes import SAME, called, changes, the_catalogue
 from pytest_recsys_mt.report.diffs import DIFFERING, Line
-from pytest_recsys_mt.report.seen import SEEN, is_about_seen, kinds_shown
-from pytest_recsys_mt.report.short_names import shorten
+from pytest_recsys_mt.report.seen import is_about_seen
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.verdict import AGAINST, DECLARES, SHARED
 
-NOTHING = "(nothing)"
-
-WIDTH = 80
 LABEL = 12
 """Columns of the name of a part."""
 
@@ -29,7 +34,7 @@ MOST_OF_A_PART = 9
 """Lines shown of one part of a request."""
 
 MOST_ROWS = 3
-"""Rows that one long line takes; also the lines shown of a text answer."""
+"""Rows that one long line takes."""
 
 
 def evidence(row: Row, where: str = "") -> list[str]:
@@ -44,41 +49,61 @@ def evidence(row: Row, where: str = "") -> list[str]:
     Returns:
         Lines of 80 columns.
     """
-    shrunk = row.get("shrunk")
-    users = _users_of(row)
-    alone = is_of_one_side(row)
-    seen = is_about_seen(row)
-    lines: list[str] = []
-    users_left = len(users)
-    if shrunk is not None:
-        lines += ["", *_smallest(shrunk, alone, seen=seen)]
-    else:
-        for example in users:
-            block = list(_user(example, alone, seen=seen))
-            if lines and len(lines) + len(block) > MOST_LINES:
-                break
-            lines += ["", *block]
-            users_left -= 1
+    lines, users_left = _examples(row)
     is_shortened = any("… " in line for line in lines)
     if users_left or is_shortened:
-        more = ""
-        if users_left:
-            noun = "user" if users_left == 1 else "users"
-            more = f"{users_left} more {noun}, and "
-        lines += ["", f"({more}every request in full: {where or '--recsys-html=report.html'})"]
-    excuse = _excuse(row)
+        lines += ["", _where_the_rest_is(users_left, where)]
+    excuse = wrap(_excuse(row), WIDTH - 1)
     if excuse:
-        lines += ["", *wrap(excuse, WIDTH - 1)]
+        lines += ["", *excuse]
+    # What is said of the whole row stands above its examples.
     shared = wrap(one_line(shared_of(row)), WIDTH - 1)
     if shared:
         lines = ["", *shared, *lines]
-    against = (row.get("details") or {}).get(AGAINST)
-    if isinstance(against, str):
-        who = f"source: {row['model']}; follow-up: {against}"
-        if row["floor"] is not None and row["floor"] < 1:
-            who += " (if one of them varies more than the other, that alone loses agreement)"
-        lines = ["", *wrap(one_line(who), WIDTH - 1), *lines]
+    compared = wrap(one_line(_two_recommenders(row)), WIDTH - 1)
+    if compared:
+        lines = ["", *compared, *lines]
     return lines
+
+
+def _examples(row: Row) -> tuple[list[str], int]:
+    """The lines of the smallest example, or without one of some users, and how many users are left out."""
+    users = _users_of(row)
+    alone = is_of_one_side(row)
+    seen = is_about_seen(row)
+    shrunk = row.get("shrunk")
+    if shrunk is not None:
+        return ["", *_smallest(shrunk, alone, seen=seen)], len(users)
+    lines: list[str] = []
+    for shown, example in enumerate(users):
+        block = list(_user(example, alone, seen=seen))
+        # The first one is shown however long it is.
+        if lines and len(lines) + len(block) > MOST_LINES:
+            return lines, len(users) - shown
+        lines += ["", *block]
+    return lines, 0
+
+
+def _where_the_rest_is(users_left: int, where: str) -> str:
+    """How many users are not shown, and the file that has them and every request."""
+    more = ""
+    if users_left:
+        noun = "user" if users_left == 1 else "users"
+        more = f"{users_left} more {noun}, and "
+    file = where or "--recsys-html=report.html"
+    return f"({more}every request in full: {file})"
+
+
+def _two_recommenders(row: Row) -> str:
+    """Which recommender answered which side; empty if one answered both."""
+    details = row.get("details") or {}
+    against = details.get(AGAINST)
+    if not isinstance(against, str):
+        return ""
+    who = f"source: {row['model']}; follow-up: {against}"
+    if row["floor"] is not None and row["floor"] < 1:
+        who += " (if one of them varies more than the other, that alone loses agreement)"
+    return who
 
 
 def _excuse(row: Row) -> str:
@@ -144,16 +169,19 @@ def _user(example: Example, alone: bool, *, seen: bool) -> Iterator[str]:
     followup = asked.get("followup")
     if source is not None and followup is not None:
         yield from changed(source, followup)
-    yield from _answers(
-        (example["source"], _seen(example.get("source_kinds"), seen=seen)),
-        (example["followup"], _seen(example.get("followup_kinds"), seen=seen)),
-        alone,
-    )
-    yield from _wrote(source, followup)
+    source_answer = answer_of(example["source"], example.get("source_kinds"), seen=seen)
+    followup_answer = answer_of(example["followup"], example.get("followup_kinds"), seen=seen)
+    yield from lines_of_answers(source_answer, followup_answer, alone=alone)
+    yield from lines_written(source, followup)
 
 
 def changed(source: Mapping[str, Any], followup: Mapping[str, Any]) -> Iterator[str]:
-    """What differs between two requests; of those to a text model, what it read."""
+    """What differs between two requests; of those to a text model, what it read.
+
+    Args:
+        source: The request of the source, as `report.asked` has it.
+        followup: The same of the follow-up.
+    """
     all_changes = changes(source, followup, most=MOST_CHANGES)
     prompt_changes = [change for change in all_changes if change.part == "prompt"]
     for change in prompt_changes or all_changes:
@@ -169,8 +197,9 @@ def _part(name: str, lines: Sequence[Line]) -> Iterator[str]:
         rows += _rows(mark, text)
     further = len(lines) - MOST_OF_A_PART
     if further > 0:
-        rows.append(f"… {_more(further)}")
-    if any(DIFFERING in text for mark, text in lines if mark in "-+"):
+        rows.append(f"… {more_lines(further)}")
+    differing = [text for mark, text in lines if mark in "-+"]
+    if any(DIFFERING in text for text in differing):
         rows.append(f"  ({DIFFERING} is a blank that differs)")
     for label, text in zip_longest([name], rows, fillvalue=""):
         yield f"  {label:<{LABEL}}{text}".rstrip()
@@ -193,11 +222,13 @@ def size_of_smallest(shrunk: Mapping[str, Any]) -> str:
     """Whose smallest example it is, and what is left of the request, in a line."""
     source = shrunk["source"]
     whole = shrunk["whole"]
-    what = f"{called(source)} of the history" if source.get("thing") else "history items"
-    size = f"{len(source['history'])} of {whole['history']} {what}"
-    if whole["candidates"] is not None and source["candidates"] is not None:
-        size += f", {len(source['candidates'])} of {whole['candidates']} candidates"
-    return f"smallest example: user {one_line(shrunk['user'])}, {size}"
+    entries = f"{called(source)} of the history" if source.get("thing") else "history items"
+    size = f"{len(source['history'])} of {whole['history']} {entries}"
+    candidates = source["candidates"]
+    if whole["candidates"] is not None and candidates is not None:
+        size += f", {len(candidates)} of {whole['candidates']} candidates"
+    user = one_line(shrunk["user"])
+    return f"smallest example: user {user}, {size}"
 
 
 def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator[str]:
@@ -211,7 +242,7 @@ def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator
     for name, texts in _parts(source):
         lines_of_part[name] = [(" ", text) for text in texts]
     source_answer = _answer(source, seen=seen)
-    followup_answer = _NO_ANSWER
+    followup_answer = Answer()
     if followup is not None:
         differing = changes(source, followup, most=MOST_CHANGES, around=None)
         for change in differing:
@@ -223,13 +254,20 @@ def _smallest(shrunk: Mapping[str, Any], alone: bool, *, seen: bool) -> Iterator
             yield f"  {SAME}"
     for name, lines in lines_of_part.items():
         yield from _part(name, lines)
-    yield from _answers(source_answer, followup_answer, alone)
-    yield from _wrote(source, followup)
+    yield from lines_of_answers(source_answer, followup_answer, alone=alone)
+    yield from lines_written(source, followup)
+
+
+def _answer(asked: Mapping[str, Any], *, seen: bool) -> Answer:
+    return answer_of(asked["answer"], asked.get("kinds"), seen=seen)
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """The parts of a request that a smallest example shows even where they did not change."""
-    rated = [f"{entry['title']}: {float(entry['rating']):g}" for entry in request["history"]]
+    rated = []
+    for entry in request["history"]:
+        rating = float(entry["rating"])
+        rated.append(f"{entry['title']}: {rating:g}")
     yield "history", rated or [NOTHING]
     low, high = request["scale"]
     yield "scale", [f"{low:g} to {high:g}"]
@@ -243,84 +281,3 @@ def _parts(request: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         yield "instruction", request["instruction"].split("\n")
     if request["attributes"]:
         yield "attributes", [f"{key}: {value}" for key, value in request["attributes"].items()]
-
-
-_Answer = tuple[Sequence[str], frozenset[int]]
-"""The titles of an answer, and the places from 1 of those to mark as seen."""
-
-_NO_ANSWER: _Answer = ((), frozenset())
-
-
-def _answer(asked: Mapping[str, Any], *, seen: bool) -> _Answer:
-    return asked["answer"], _seen(asked.get("kinds"), seen=seen)
-
-
-def _seen(kinds: Sequence[str] | None, *, seen: bool) -> frozenset[int]:
-    """The places, from 1, of the items that the history shows, if the row is about them."""
-    places = enumerate(kinds_shown(kinds, seen=seen), 1)
-    return frozenset(place for place, kind in places if kind == "history")
-
-
-def _answers(source: _Answer, followup: _Answer, alone: bool) -> Iterator[str]:
-    """Both answers beside each other; of a verdict on one side its answer alone."""
-    if alone:
-        source_titles, _ = source
-        yield from _one_answer(source if source_titles else followup)
-    else:
-        yield from _two_answers(source, followup)
-
-
-def _one_answer(answer: _Answer) -> Iterator[str]:
-    titles, seen_places = answer
-    yield f"{'':4}answer"
-    for place, title in enumerate(_lines(titles), 1):
-        note = f" ({SEEN})" if place in seen_places else ""
-        room = WIDTH - 4 - len(note)
-        yield f"{place:>3} {shorten(title, room)}{note}"
-
-
-def _two_answers(source: _Answer, followup: _Answer) -> Iterator[str]:
-    source_titles, seen_in_source = source
-    followup_titles, seen_in_followup = followup
-    left = _lines(source_titles)
-    right = _lines(followup_titles)
-    yield f"{'':4}{'source':<33}  follow-up"
-    for place, (old, new) in enumerate(zip_longest(left, right, fillvalue=""), 1):
-        note = ""
-        if new and new not in (old, NOTHING):
-            note = f"was {left.index(new) + 1}" if new in left else "new"
-        line = f"{place:>3} {shorten(old, 33):<33}  {shorten(new, 33):<33}"
-        yield f"{line} {note}".rstrip()
-        sides_with_seen = []
-        if place in seen_in_source:
-            sides_with_seen.append("source")
-        if place in seen_in_followup:
-            sides_with_seen.append("follow-up")
-        if sides_with_seen:
-            yield f"{'':4}({' and '.join(sides_with_seen)}: {SEEN})"
-
-
-def _lines(titles: Sequence[str]) -> tuple[str, ...]:
-    if not titles:
-        return (NOTHING,)
-    return tuple(one_line(title) for title in titles)
-
-
-def _wrote(source: Mapping[str, Any] | None, followup: Mapping[str, Any] | None) -> Iterator[str]:
-    """What a text model wrote on each side, in few lines."""
-    for name, side in (("source", source), ("follow-up", followup)):
-        text = None if side is None else side.get("text")
-        if not text:
-            continue
-        lines = [one_line(line) for line in text.split("\n") if line.strip()]
-        yield f"  the model wrote ({name}):"
-        for line in lines[:MOST_ROWS]:
-            yield f"    {shorten(line, WIDTH - 4)}"
-        further = len(lines) - MOST_ROWS
-        if further > 0:
-            yield f"    … {_more(further)}"
-
-
-def _more(lines: int) -> str:
-    noun = "line" if lines == 1 else "lines"
-    return f"{lines} more {noun}"

@@ -31,6 +31,7 @@ def settings_of(settings: Settings) -> dict[str, object]:
     return {
         **dataclasses.asdict(settings.design),
         **{name: _plain(getattr(settings, name)) for name in RECORDED},
+        **{name.replace("-", "_"): _plain(made) for name, made in settings.of_suites.items()},
         "prompt": settings.prompt or settings.design.prompt,
         "past": PAST,
     }

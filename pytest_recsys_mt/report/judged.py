@@ -28,17 +28,26 @@ def judged(document: Document) -> str:
 
     A test of several verdicts is in the state of the most important one.
     """
-    of_test = grouped(document["results"], lambda row: row["nodeid"])
-    counts = Counter(map(state_of_test, of_test.values()))
-    made = len(of_test) - sum(counts[state] for state in UNJUDGED)
+    rows_by_test = grouped(document["results"], lambda row: row["nodeid"])
+    states = Counter(map(state_of_test, rows_by_test.values()))
     left = document.get("left_out") or {"effort": "", "tests": 0}
-    total = len(of_test) + left["tests"]
+    total = len(rows_by_test) + left["tests"]
     if not total:
         return ""
-    told = [f"{left['tests']} {LEFT.get(left['effort'], 'left out')}"] * bool(left["tests"])
-    told += [f"{counts[state]} {word}" for state, word in UNJUDGED.items() if counts[state]]
-    text = f"{made} of {total} {'test' if total == 1 else 'tests'} could be judged"
-    return f"{text}: {', '.join(told)}" if told else text
+    reasons = []
+    if left["tests"]:
+        why_left = LEFT.get(left["effort"], "left out")
+        reasons.append(f"{left['tests']} {why_left}")
+    could_be_judged = len(rows_by_test)
+    for state, word in UNJUDGED.items():
+        could_be_judged -= states[state]
+        if states[state]:
+            reasons.append(f"{states[state]} {word}")
+    noun = "test" if total == 1 else "tests"
+    text = f"{could_be_judged} of {total} {noun} could be judged"
+    if reasons:
+        text += f": {', '.join(reasons)}"
+    return text
 
 
 LONGEST = 150
@@ -49,52 +58,61 @@ def read_in_words(model: str, read: Readable) -> str:
     """How well a text model kept to the form in which it was asked to answer."""
     named = read["answers"] - read["unreadable"]
     kinds = read["entries"]
-    entries = sum(kinds.values()) - kinds["unparsed"]
-    strays = kinds["history"] + kinds["catalogue"] + kinds["outside"]
+    titles = sum(kinds.values()) - kinds["unparsed"]
+    not_offered = kinds["history"] + kinds["catalogue"] + kinds["outside"]
     text = f"answers of {one_line(model)}: {named} of {read['answers']} name a title"
-    faults = [(kinds["duplicate"], "twice"), (strays, "not offered"), (kinds["unknown"], "made up")]
-    found = ", ".join(f"{number} {fault}" for number, fault in faults if number)
-    text = f"{text}; of {entries} titles {found}" if found else text
+    faults = {"twice": kinds["duplicate"], "not offered": not_offered, "made up": kinds["unknown"]}
+    found = [f"{number} {fault}" for fault, number in faults.items() if number]
+    if found:
+        text += f"; of {titles} titles {', '.join(found)}"
     ambiguous = read.get("ambiguous", 0)  # older records lack it
-    return f"{text}; {ambiguous} have several lists of equal claims" if ambiguous else text
+    if ambiguous:
+        text += f"; {ambiguous} have several lists of equal claims"
+    return text
 
 
 def json_instead(read: Readable) -> list[str]:
     """How a text model of which answers are unread is asked for a form that needs no reading, if it has one."""
-    unread, answers = read["unreadable"], read["answers"]
-    if not (unread and read.get("takes_json")):
+    unread = read["unreadable"]
+    if not unread or not read.get("takes_json"):
         return []
-    return [f"{unread} of {answers} answers unread; with answer=offered nothing needs reading"]
+    told = f"{unread} of {read['answers']} answers unread"
+    return [f"{told}; with answer=offered nothing needs reading"]
 
 
 def all_read_in_words(readings: Mapping[str, Readable]) -> list[str]:
     """`read_in_words`, `json_instead` and `unread_in_words` of each text model of a record."""
-    return [
-        text
-        for model, read in readings.items()
-        for text in (
-            read_in_words(model, read),
-            *json_instead(read),
-            *unread_in_words(read.get("unread") or ()),
-        )
-    ]
+    texts = []
+    for model, read in readings.items():
+        texts.append(read_in_words(model, read))
+        texts += json_instead(read)
+        texts += unread_in_words(read.get("unread") or ())
+    return texts
 
 
 def unread_in_words(unread: Iterable[Mapping[str, Any]]) -> list[str]:
     """Some answers of which nothing could be read, each with the reason and what to ask for."""
-    parts = (
-        (f"not read: {one_line(each['text'])[:LONGEST]!r}", one_line(each["how"]))
-        for each in unread
-    )
-    return [": ".join(filter(None, both)) for both in parts]
+    texts = []
+    for each in unread:
+        answer = one_line(each["text"])[:LONGEST]
+        how = one_line(each["how"])
+        text = f"not read: {answer!r}"
+        if how:
+            text += f": {how}"
+        texts.append(text)
+    return texts
 
 
 def unread_of(row: Row) -> list[dict[str, str]]:
     """The answers behind a row of which nothing could be read; records are untrusted, and older ones lack them."""
     said = detail_of(row, "unreadable")
     texts = said.get("texts") if isinstance(said, dict) else None
-    return [
-        {"text": str(each.get("text", "")), "how": str(each.get("how", ""))}
-        for each in (texts if isinstance(texts, list) else ())
-        if isinstance(each, dict)
-    ]
+    if not isinstance(texts, list):
+        return []
+    answers = []
+    for each in texts:
+        if isinstance(each, dict):
+            text = str(each.get("text", ""))
+            how = str(each.get("how", ""))
+            answers.append({"text": text, "how": how})
+    return answers

@@ -12,7 +12,7 @@ import pytest
 from pytest_recsys_mt import NotApplicable
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.arena import Arena, Aspect, Bench, Benches, Judge, League
+    from pytest_recsys_mt.suites.arena import Arena, Aspect, Bench, Benches, Judge, League
 
 BASELINE = "mostpop"
 """The opponent if --recsys-against is not given."""
@@ -24,7 +24,7 @@ BOUNDED = "which questions a judge gets depends on answers"
 @pytest.fixture(scope="session")
 def recsys_benches(recsys_session: Any) -> Benches:
     """The judges of the run, each made once."""
-    from pytest_recsys_mt.arena import Benches
+    from pytest_recsys_mt.suites.arena import Benches
 
     return Benches(recsys_session)
 
@@ -43,7 +43,7 @@ def recsys_judge(recsys_session: Any, recsys_benches: Benches) -> Judge | Bench:
 @pytest.fixture(scope="session")
 def recsys_aspects() -> tuple[Aspect, ...]:
     """The aspects judged besides the overall quality; override it to add your own."""
-    from pytest_recsys_mt.arena import ASPECTS
+    from pytest_recsys_mt.suites.arena import ASPECTS
 
     return ASPECTS
 
@@ -58,7 +58,7 @@ def recsys_arena(
     recsys_benches: Benches,
 ) -> Arena:
     """The recommender under test against the one that --recsys-against names, with the judge."""
-    from pytest_recsys_mt.arena import Arena
+    from pytest_recsys_mt.suites.arena import Arena
 
     against = recsys_session.option("against")
     if against is None and recsys.model == BASELINE:
@@ -87,7 +87,7 @@ def recsys_league(
     recsys_benches: Benches,
 ) -> League:
     """All recommenders of the run, with the judge: those under test and the baseline, which is the last."""
-    from pytest_recsys_mt.arena import League
+    from pytest_recsys_mt.suites.arena import League
 
     baseline = recsys_session.option("against") or BASELINE
     specs = [spec for spec in recsys_session.option("model") if spec != baseline]

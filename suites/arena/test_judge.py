@@ -3,7 +3,14 @@
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.arena import CONTROLS, PROMISES, SELDOM, judge_keeps, judge_sees, judge_seldom
+from pytest_recsys_mt.suites.arena import (
+    CONTROLS,
+    PROMISES,
+    SELDOM,
+    judge_keeps,
+    judge_sees,
+    judge_seldom,
+)
 
 JUDGE = thresholds(__file__, "judge")
 

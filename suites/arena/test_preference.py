@@ -6,7 +6,7 @@ If the judge fails its own tests (test_judge.py), every verdict here is inconclu
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.arena import (
+from pytest_recsys_mt.suites.arena import (
     ASPECTS,
     OVERALL,
     Trust,

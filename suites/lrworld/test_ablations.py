@@ -3,8 +3,17 @@
 import pytest
 
 from pytest_recsys_mt import thresholds
-from pytest_recsys_mt.lrworld import MEASURES, ask, noisy, questions_of, rare, shuffled
 from pytest_recsys_mt.oracles import accuracy_gap, accuracy_kept, same_choices
+from pytest_recsys_mt.suites.lrworld import (
+    MEASURES,
+    ask,
+    file_of,
+    noisy,
+    questions_of,
+    rare,
+    settings_of,
+    shuffled,
+)
 
 LIMIT = thresholds(__file__, "ablations")
 ORDERS = 5
@@ -72,5 +81,5 @@ def test_seeing_the_latest_image_does_no_harm(recsys, measure):
 @measures("rules", "similar_items", "cast", "director", "genre", "brand", "colour", "logline")
 def test_less_popular_items_are_known_as_well(recsys, measure):
     _, questions, source = asked(recsys, measure)
-    names = rare(questions, recsys.question_file or recsys.dataset, recsys.question_settings)
+    names = rare(questions, file_of(recsys) or recsys.dataset, settings_of(recsys))
     assert accuracy_gap(source.choices, names, recsys.context, LIMIT["popularity"])

@@ -8,7 +8,8 @@ works for all measures whose attributes it has. ``--recsys-users`` is the number
 import pytest
 
 from pytest_recsys_mt import NotApplicable, thresholds
-from pytest_recsys_mt.lrworld import (
+from pytest_recsys_mt.oracles import better_than_baseline, better_than_chance, constant_answer
+from pytest_recsys_mt.suites.lrworld import (
     LASTFM,
     MEASURES,
     ask,
@@ -17,7 +18,6 @@ from pytest_recsys_mt.lrworld import (
     credits_of,
     questions_of,
 )
-from pytest_recsys_mt.oracles import better_than_baseline, better_than_chance, constant_answer
 
 THRESHOLD = thresholds(__file__, "above")
 POPULARITY = thresholds(__file__, "baseline")["popularity"]

@@ -6,10 +6,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
-from pytest_recsys_mt.arena import Appraisal, Comparison, Judgement, Showing
-from pytest_recsys_mt.arena.judging import Winner
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.requests import Item, Request
+from pytest_recsys_mt.suites.arena import Appraisal, Comparison, Judgement, Showing
+from pytest_recsys_mt.suites.arena.judging import Winner
 
 
 class ByUtility:

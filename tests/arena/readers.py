@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from pytest_recsys_mt import Completion, Prompt
-from pytest_recsys_mt.arena.judge_prompts import SCORES
 from pytest_recsys_mt.datasets import load
+from pytest_recsys_mt.suites.arena.judge_prompts import SCORES
 
 
 class Reader:

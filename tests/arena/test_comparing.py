@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt import Item, Rating
-from pytest_recsys_mt.arena import (
+from pytest_recsys_mt.safety.errors import OracleError, RecommenderError
+from pytest_recsys_mt.suites.arena import (
     CONTROLS,
     PROMISES,
     QUESTIONS,
@@ -26,9 +27,8 @@ from pytest_recsys_mt.arena import (
     not_less_preferred,
     preferred,
 )
-from pytest_recsys_mt.arena.controls import against
-from pytest_recsys_mt.arena.judging import Winner
-from pytest_recsys_mt.safety.errors import OracleError, RecommenderError
+from pytest_recsys_mt.suites.arena.controls import against
+from pytest_recsys_mt.suites.arena.judging import Winner
 from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import JUDGES, SUITE
@@ -258,7 +258,7 @@ def test_a_recommender_sees_nothing_of_being_judged(pytester: pytest.Pytester) -
 
 OWN = """
 import pytest
-from pytest_recsys_mt.arena import Aspect, Judgement
+from pytest_recsys_mt.suites.arena import Aspect, Judgement
 
 
 class ByYear:
@@ -282,7 +282,7 @@ def recsys_aspects():
     return (Aspect("novelty", "The list is of this century."),)
 """
 TEST = """
-from pytest_recsys_mt.arena import not_less_preferred
+from pytest_recsys_mt.suites.arena import not_less_preferred
 from pytest_recsys_mt.suites.arena.test_preference import *
 
 def test_names(recsys_arena):

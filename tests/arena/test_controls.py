@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt import Item, Rating, Request
-from pytest_recsys_mt.arena import (
+from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.suites.arena import (
     ASPECTS,
     CONTROLS,
     OVERALL,
@@ -24,9 +25,8 @@ from pytest_recsys_mt.arena import (
     not_scored_lower,
     preferred,
 )
-from pytest_recsys_mt.arena.controls import own_choices
-from pytest_recsys_mt.arena.judgement import read_judgement
-from pytest_recsys_mt.safety.errors import NotApplicable, OracleError
+from pytest_recsys_mt.suites.arena.controls import own_choices
+from pytest_recsys_mt.suites.arena.judgement import read_judgement
 from pytest_recsys_mt.verdict.answers import Context
 from tests.arena import judges
 from tests.arena.test_suite import rows_of, status

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pytest_recsys_mt import Item, Prompt, Rating, Request, Scale
-from pytest_recsys_mt.arena import ASPECTS, Comparison, Showing
-from pytest_recsys_mt.arena.judge_prompts import choice_prompt, profile_prompt, whole_prompt
+from pytest_recsys_mt.suites.arena import ASPECTS, Comparison, Showing
+from pytest_recsys_mt.suites.arena.judge_prompts import choice_prompt, profile_prompt, whole_prompt
 from tests.arena.test_suite import SUITE, record, rows_of
 from tests.plugin.conftest import record_of
 

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from pytest_recsys_mt.arena import ASPECTS, OVERALL
-from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
+from pytest_recsys_mt.suites.arena import ASPECTS, OVERALL
+from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
 
 NAMES = [*(aspect.name for aspect in ASPECTS), OVERALL]
 SENTENCES = (

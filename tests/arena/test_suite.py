@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.arena import ASPECTS, CONTROLS, PROMISES, SELDOM
+from pytest_recsys_mt.suites.arena import ASPECTS, CONTROLS, PROMISES, SELDOM
 from tests.plugin.conftest import record_of
 
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "arena"

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from pytest_recsys_mt import Item, Rating, Request, Scale
-from pytest_recsys_mt.arena import OVERALL, Arena, Bench, Comparison, Judgement, preferred
-from pytest_recsys_mt.arena.judging import Winner, genres_of
 from pytest_recsys_mt.datasets.dataset import Dataset
+from pytest_recsys_mt.suites.arena import OVERALL, Arena, Bench, Comparison, Judgement, preferred
+from pytest_recsys_mt.suites.arena.judging import Winner, genres_of
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.extras import need
 from tests.oracles.support import FakeAnswers

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_recsys_mt.calls.subject import Difference
 from pytest_recsys_mt.engine.drift import differed
 from pytest_recsys_mt.gate.document import Drift
 from pytest_recsys_mt.report.ending import _merged
@@ -247,20 +248,20 @@ def test_a_workers_drift_is_not_lost_behind_a_larger_effect_without_one() -> Non
 
 
 @pytest.mark.parametrize(
-    ("users", "deterministic", "wavers", "said"),
+    ("users", "deterministic", "difference", "said"),
     [
-        ({"u1", "u2"}, True, "seen", "2 users got another answer to a request"),
-        ({"u1"}, True, "seen", "1 user got another answer to a request"),
-        ({"u1"}, True, "told", ""),  # a verdict is about it
-        ({"u1"}, False, "seen", ""),
-        (set(), True, "", ""),
+        ({"u1", "u2"}, True, Difference.UNREPORTED, "2 users got another answer to a request"),
+        ({"u1"}, True, Difference.UNREPORTED, "1 user got another answer to a request"),
+        ({"u1"}, True, Difference.REPORTED, ""),  # a verdict is about it
+        ({"u1"}, False, Difference.UNREPORTED, ""),
+        (set(), True, Difference.NONE, ""),
     ],
 )
 def test_two_answers_that_no_verdict_is_about_are_told(
-    users: set[str], *, deterministic: bool, wavers: str, said: str
+    users: set[str], *, deterministic: bool, difference: Difference, said: str
 ) -> None:
     subject = SimpleNamespace(
-        name="shop", differed=users, deterministic=deterministic, wavers=wavers
+        name="shop", differed=users, deterministic=deterministic, earlier_difference=difference
     )
     found = differed(SimpleNamespace(subject=subject))  # type: ignore[arg-type]
     assert (found is None) == (not said)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.gate.comparison import _unknown, bounds_of, compare, unknown_of
+from pytest_recsys_mt.gate.comparable import unknown_in_one, unknown_of
+from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import Changed
 from pytest_recsys_mt.gate.nodeids import address
 from pytest_recsys_mt.gate.policy import Choice, Policy, Rule
@@ -300,7 +301,7 @@ def test_users_stand_where_they_were_drawn() -> None:
     new["per_user"] = {"a": 0.0, "b": 0.0, "d": 0.0}
     old["details"] = {"unreadable": {"users": {"b": 1, "x": 2}}}
     new["details"] = {"unreadable": {"users": {"c": 2, "y": 0}}}
-    assert _unknown(old, new, ["a", "d"]) == (1, 1)
+    assert unknown_in_one(old, new, ["a", "d"]) == (1, 1)
     broken: list[Any] = [None, 3, {"users": 3}, {"users": {"b": "1"}}, {"users": {"b": -1}}]
     for damaged in broken:
         new["details"] = {"unreadable": damaged}

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.cli.arguments import read_arguments
-from pytest_recsys_mt.engine.settings import OPTIONS
+from pytest_recsys_mt.engine.settings import every_option
 from tests.guide.commands import Line, lines_of, pages
 
 RUN_ELSEWHERE = {
@@ -145,7 +145,7 @@ def listed(world: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, t
 
 
 def test_every_option_in_the_documentation_exists() -> None:
-    known = {option.switch for option in OPTIONS}
+    known = {option.switch for option in every_option()}
     for page in pages():
         named = set(re.findall(r"--recsys-[a-z-]+\b", page.read_text(encoding="utf-8")))
         assert named <= known, (page.name, named - known)

@@ -1,4 +1,4 @@
-"""Every import that the docs, the README, the suites and the examples show works, of public names."""
+"""Every import that the docs, the README, the tests of suites and the examples show works, of public names."""
 
 import ast
 import importlib
@@ -17,14 +17,15 @@ PACKAGE = "pytest_recsys_mt"
 PUBLIC = [PACKAGE] + [
     f"{PACKAGE}.{name}"
     for name in (
-        "arena",
         "datasets",
+        "extensions",
         "faults",
-        "lrworld",
         "oracles",
         "recommenders.adapters",
         "relations",
         "strategies",
+        "suites.arena",
+        "suites.lrworld",
     )
 ]
 BLOCK = re.compile(r"(?ms)^ *```python[^\n]*\n(.*?)^ *```")
@@ -37,7 +38,9 @@ def shown() -> Iterator[tuple[str, str, str]]:
     texts = [(page, "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))) for page in pages]
     for folder in ("suites", "examples"):
         texts += [
-            (path, path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")
+            (path, path.read_text(encoding="utf-8"))
+            for path in (ROOT / folder).rglob("*.py")
+            if folder == "examples" or path.name.startswith("test_")
         ]
     for path, text in texts:
         for statement in STATEMENT.findall(text):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Self
 
-from pytest_recsys_mt.arena import ASPECTS, OVERALL
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.suites.arena import ASPECTS, OVERALL
 from tests.llm.forms import AMBIGUOUS, FORMS, Case, K
 from tests.llm.test_thinking_tags import TAGS
 from tests.llm.world import collected

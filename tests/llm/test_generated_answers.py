@@ -18,12 +18,9 @@ from statistics import fmean
 import pandas as pd
 import pytest
 
-from pytest_recsys_mt.arena import ASPECTS
-from pytest_recsys_mt.arena.judgement import read_appraisal, read_judgement
 from pytest_recsys_mt.calls.answer import plain_completion
 from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.llm.recommender import LLMRecommender
-from pytest_recsys_mt.lrworld.chosen import llara, read
 from pytest_recsys_mt.oracles import (
     at_least,
     complete_list,
@@ -43,6 +40,9 @@ from pytest_recsys_mt.oracles.scores.score import SCORES, SCORES_AT, score_named
 from pytest_recsys_mt.oracles.similarities.similarity import SIMILARITIES
 from pytest_recsys_mt.requests import Completion, Recommendation, Request, Scale
 from pytest_recsys_mt.safety.sanitize import without_controls
+from pytest_recsys_mt.suites.arena import ASPECTS
+from pytest_recsys_mt.suites.arena.judgement import read_appraisal, read_judgement
+from pytest_recsys_mt.suites.lrworld.chosen import llara, read
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs, Sample
 from pytest_recsys_mt.verdict.verdict import Verdict
 from tests.llm.generated import answer

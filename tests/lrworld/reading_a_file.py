@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 from pytest_recsys_mt import Completion, Prompt
-from pytest_recsys_mt.lrworld import load
-from pytest_recsys_mt.lrworld.question_texts import labels, prompt
+from pytest_recsys_mt.suites.lrworld import load
+from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
 
 
 class Knowing:

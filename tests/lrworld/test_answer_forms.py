@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.chosen import read
-from pytest_recsys_mt.lrworld.question_texts import labels
+from pytest_recsys_mt.suites.lrworld import Question
+from pytest_recsys_mt.suites.lrworld.chosen import read
+from pytest_recsys_mt.suites.lrworld.question_texts import labels
 
 FORMS: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parent / "answer_forms.toml").read_text(encoding="utf-8")

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.asking import ask
 from pytest_recsys_mt.requests import Completion, Prompt, Usage
 from pytest_recsys_mt.safety.errors import NotApplicable
+from pytest_recsys_mt.suites.lrworld import Question
+from pytest_recsys_mt.suites.lrworld.asking import ask
 
 
 class Scripted:

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_recsys_mt import cli
 from pytest_recsys_mt.datasets import load_mini
-from pytest_recsys_mt.lrworld import (
+from pytest_recsys_mt.safety.errors import DataError, NotApplicable
+from pytest_recsys_mt.suites.lrworld import (
     LASTFM,
     MEASURES,
     Measure,
@@ -21,7 +22,6 @@ from pytest_recsys_mt.lrworld import (
     rare,
     save,
 )
-from pytest_recsys_mt.safety.errors import DataError, NotApplicable
 from tests.lrworld.made import four_tastes
 from tests.plugin.conftest import record_of
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_recsys_mt.datasets import load_mini
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import (
+from pytest_recsys_mt.suites.lrworld import (
     BASELINES,
     KINDS,
     Question,
@@ -20,7 +20,7 @@ from pytest_recsys_mt.lrworld import (
     credits_of,
     generate,
 )
-from pytest_recsys_mt.lrworld.generator import Generated
+from pytest_recsys_mt.suites.lrworld.generator import Generated
 from tests.extras import need
 from tests.lrworld.made import four_tastes
 

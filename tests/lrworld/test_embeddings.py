@@ -11,10 +11,10 @@ need("torch")
 
 import torch
 
-from pytest_recsys_mt.lrworld import neural
-from pytest_recsys_mt.lrworld.histories import Histories
-from pytest_recsys_mt.lrworld.neural import Embeddings, Factors, cosines, learn, prototypes
 from pytest_recsys_mt.safety.errors import RecommenderError
+from pytest_recsys_mt.suites.lrworld import neural
+from pytest_recsys_mt.suites.lrworld.histories import Histories
+from pytest_recsys_mt.suites.lrworld.neural import Embeddings, Factors, cosines, learn, prototypes
 from tests.lrworld.made import GROUPS, ITEMS, USERS, four_tastes
 
 FACTORS = Factors(dim=16, steps=100)

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from pytest_recsys_mt.lrworld.chosen import read
+from pytest_recsys_mt.suites.lrworld.chosen import read
 from tests.lrworld.test_answer_forms import QUESTIONS, rendered
 
 REASONS = "The user likes tense thrillers.\nSome of these are comedies.\n\n"

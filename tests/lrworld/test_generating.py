@@ -14,11 +14,19 @@ from scipy.stats import chisquare
 
 from pytest_recsys_mt.datasets import load_mini
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import KINDS, Generated, Question, Settings, generate, header, load
-from pytest_recsys_mt.lrworld.histories import SEPARATOR, Histories, text_of
-from pytest_recsys_mt.lrworld.rules import mine
 from pytest_recsys_mt.requests import Item
 from pytest_recsys_mt.safety.errors import DataError, RecommenderError
+from pytest_recsys_mt.suites.lrworld import (
+    KINDS,
+    Generated,
+    Question,
+    Settings,
+    generate,
+    header,
+    load,
+)
+from pytest_recsys_mt.suites.lrworld.histories import SEPARATOR, Histories, text_of
+from pytest_recsys_mt.suites.lrworld.rules import mine
 from tests.extras import need
 from tests.lrworld.made import dataset_of, four_tastes
 

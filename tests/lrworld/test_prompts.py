@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.lrworld.question_texts import describing, examples_for, labels, prompt
 from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt.suites.lrworld import KINDS, LASTFM, MEASURES, Measure, Question
+from pytest_recsys_mt.suites.lrworld.question_texts import describing, examples_for, labels, prompt
 from tests.laws import over
 
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure
-from pytest_recsys_mt.lrworld.paper_figures import beside, columns, others, scores, tables
 from pytest_recsys_mt.oracles import relative_change
+from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure
+from pytest_recsys_mt.suites.lrworld.paper_figures import beside, columns, others, scores, tables
 
 
 def questions(measure: Measure) -> int:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.lrworld_questions import World, check, faults
 from benchmarks.lrworld_worlds import WORLDS
 from pytest_recsys_mt.datasets import load
-from pytest_recsys_mt.lrworld import generate
+from pytest_recsys_mt.suites.lrworld import generate
 from tests.extras import need
 
 

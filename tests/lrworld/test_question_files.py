@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_recsys_mt.lrworld import KINDS, LASTFM, MEASURES, Question, header, load, save
 from pytest_recsys_mt.safety.errors import DataError
+from pytest_recsys_mt.suites.lrworld import KINDS, LASTFM, MEASURES, Question, header, load, save
 
 
 def question(**changes: Any) -> Question:
@@ -125,7 +125,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     save((question(),), path)
     fields = json.loads(path.read_text(encoding="utf-8").splitlines()[1])
-    from pytest_recsys_mt.lrworld import question as module
+    from pytest_recsys_mt.suites.lrworld import question as module
 
     about: dict[str, Any] = {"schema": module.SCHEMA, "seed": None, "settings": {}}
     line = json.dumps({**fields, "answer": 9})

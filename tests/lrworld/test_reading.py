@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.chosen import llara, read
-from pytest_recsys_mt.lrworld.question_texts import labels
+from pytest_recsys_mt.suites.lrworld import Question
+from pytest_recsys_mt.suites.lrworld.chosen import llara, read
+from pytest_recsys_mt.suites.lrworld.question_texts import labels
 
 FILMS = (
     "Alien (1979)",

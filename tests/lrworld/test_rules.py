@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import rules
-from pytest_recsys_mt.lrworld.histories import Histories
+from pytest_recsys_mt.suites.lrworld import rules
+from pytest_recsys_mt.suites.lrworld.histories import Histories
 from tests.lrworld.made import dataset_of
 
 

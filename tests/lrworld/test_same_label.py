@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import KINDS, Settings, generate
-from pytest_recsys_mt.lrworld.generator import Generated
-from pytest_recsys_mt.lrworld.histories import Histories, text_of
-from pytest_recsys_mt.lrworld.question_texts import examples_for
-from pytest_recsys_mt.lrworld.same import form
 from pytest_recsys_mt.requests import Item
+from pytest_recsys_mt.suites.lrworld import KINDS, Settings, generate
+from pytest_recsys_mt.suites.lrworld.generator import Generated
+from pytest_recsys_mt.suites.lrworld.histories import Histories, text_of
+from pytest_recsys_mt.suites.lrworld.question_texts import examples_for
+from pytest_recsys_mt.suites.lrworld.same import form
 from tests.extras import need
 from tests.lrworld.made import dataset_of, four_tastes
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_recsys_mt.lrworld import taste
-from pytest_recsys_mt.lrworld.histories import Histories
+from pytest_recsys_mt.suites.lrworld import taste
+from pytest_recsys_mt.suites.lrworld.histories import Histories
 from tests.lrworld.made import dataset_of
 
 

@@ -78,7 +78,7 @@ class Judge:
     """Finds no difference."""
 
     def judge(self, comparisons):
-        from pytest_recsys_mt.arena import Judgement
+        from pytest_recsys_mt.suites.arena import Judgement
 
         return [Judgement("tie", {}) for _ in comparisons]
 

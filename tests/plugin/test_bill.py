@@ -72,7 +72,7 @@ def test_profile(recsys, recsys_profiler):
 """
 LATE = """
 from pytest_recsys_mt import metamorphic
-from pytest_recsys_mt.arena import preferred
+from pytest_recsys_mt.suites.arena import preferred
 from pytest_recsys_mt.oracles import same_ranking
 from pytest_recsys_mt.relations import scale_ratings, shift_ratings
 

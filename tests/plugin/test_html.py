@@ -13,7 +13,7 @@ from tests.plugin.conftest import Run, record_of
 from tests.report import models
 
 # As in conftest: what runs inside this process import must be imported before them.
-for _name in ("benchmarks", "cards", "figures", "page", "plots", "svg", "words"):
+for _name in ("benchmarks", "cards", "effects", "figures", "page", "plots", "svg", "words"):
     importlib.import_module(f"pytest_recsys_mt.report.html.{_name}")
 importlib.import_module("jinja2")
 

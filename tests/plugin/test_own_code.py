@@ -175,7 +175,7 @@ def test_a_fit_that_raises_is_called_once_and_told_once(raising: pytest.Pytester
 def test_a_judge_that_raises_is_told_alike(raising: pytest.Pytester) -> None:
     raising.makepyfile(
         """
-        from pytest_recsys_mt.arena import preferred
+        from pytest_recsys_mt.suites.arena import preferred
 
         def test_first(recsys_arena):
             assert preferred(recsys_arena)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_recsys_mt.arena import Comparison
-from pytest_recsys_mt.arena.judge_prompts import choice_prompt
 from pytest_recsys_mt.cli import main
 from pytest_recsys_mt.llm import prompt_texts
-from pytest_recsys_mt.lrworld import Question
-from pytest_recsys_mt.lrworld.question_texts import prompt
 from pytest_recsys_mt.requests import Item, Rating, Request, Scale
+from pytest_recsys_mt.suites.arena import Comparison
+from pytest_recsys_mt.suites.arena.judge_prompts import choice_prompt
+from pytest_recsys_mt.suites.lrworld import Question
+from pytest_recsys_mt.suites.lrworld.question_texts import prompt
 from tests.plugin.conftest import record_of
 
 MODEL = '''

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_recsys_mt.gate.baseline import decoded
 from pytest_recsys_mt.gate.document import Document
-from pytest_recsys_mt.report.html import cards, figures, render
+from pytest_recsys_mt.report.html import cards, effects, render
 from pytest_recsys_mt.report.html.answer import answer_of
 from pytest_recsys_mt.report.rows import lines_of
 from pytest_recsys_mt.safety.sanitize import _COMMAND, _ESCAPE, _INVISIBLE, _LINE_BREAKS, sanitize
@@ -90,10 +90,10 @@ def test_intervals_drawn_together_are_those_drawn_alone() -> None:
         holds(2, allowed="at least", floor=None),
     ]
     ends = {"interval": [-0.5, 0.9]}
-    axis, together = figures.strips([*rows, holds(3, **ends)])
+    axis, together = effects.strips([*rows, holds(3, **ends)])
     for each, drawn in zip(rows, together, strict=False):
         # The last row has all ends of the axis.
-        alone = figures.strips([each, holds(3, **ends, margin=0.3)])[1][0]
+        alone = effects.strips([each, holds(3, **ends, margin=0.3)])[1][0]
         assert alone == drawn
     assert axis
 

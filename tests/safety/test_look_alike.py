@@ -7,8 +7,8 @@ import pytest
 
 from pytest_recsys_mt.calls import prices
 from pytest_recsys_mt.gate import policy
-from pytest_recsys_mt.lrworld import question
 from pytest_recsys_mt.safety.errors import RecsysError
+from pytest_recsys_mt.suites.lrworld import question
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,6 @@ import pytest
 from pytest_recsys_mt import Completion, Prompt, Verdict
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.lrworld import LASTFM, MEASURES, Measure, Question
-from pytest_recsys_mt.lrworld.ablations import noisy, shuffled
-from pytest_recsys_mt.lrworld.asking import Replies, ask
-from pytest_recsys_mt.lrworld.describing import describe
-from pytest_recsys_mt.lrworld.question_texts import labels, prompt
-from pytest_recsys_mt.lrworld.worlds import questions_for, rare
 from pytest_recsys_mt.oracles import (
     accuracy_gap,
     accuracy_kept,
@@ -32,6 +26,12 @@ from pytest_recsys_mt.report.answers import read_answers
 from pytest_recsys_mt.report.paper_tables.command import filled
 from pytest_recsys_mt.report.paper_tables.declared import tables_of
 from pytest_recsys_mt.report.sheets import NONE
+from pytest_recsys_mt.suites.lrworld import LASTFM, MEASURES, Measure, Question
+from pytest_recsys_mt.suites.lrworld.ablations import noisy, shuffled
+from pytest_recsys_mt.suites.lrworld.asking import Replies, ask
+from pytest_recsys_mt.suites.lrworld.describing import describe
+from pytest_recsys_mt.suites.lrworld.question_texts import labels, prompt
+from pytest_recsys_mt.suites.lrworld.worlds import questions_for, rare
 from pytest_recsys_mt.verdict.answers import Context
 from tests.extras import need
 from tests.lrworld.made_up import COLOURS, ITEMS, ROOTS, WORLDS, amazon, facts, interactions

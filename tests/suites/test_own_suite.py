@@ -1,5 +1,6 @@
 """The suite of `examples/own_suite`: a package of others, installed, with tests, a fixture, a table and a command."""
 
+import json
 import os
 import subprocess
 import sys
@@ -56,6 +57,55 @@ def test_it_runs_fills_its_table_and_has_its_command(
 
     assert "1990s 79" in run(installed, tmp_path, *RECSYS_MT, "decades").stdout
     assert "decades" in run(installed, tmp_path, *RECSYS_MT, "--help").stdout
+
+
+def test_its_option_is_in_the_record_the_gate_and_the_printed_command(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    words = ("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades", "--recsys-users=40")
+    run(installed, tmp_path, *words, "--recsys-json=ten.json")
+    record = json.loads((tmp_path / "ten.json").read_text())
+    assert record["settings"]["period"] == 10
+
+    century = run(
+        installed, tmp_path, *words, "--recsys-period=100", "--recsys-baseline=ten.json", fails=True
+    ).stdout  # fmt: skip
+    commands = [line for line in century.splitlines() if line.startswith("python -m pytest")]
+    assert commands
+    assert all("--recsys-period=100" in line for line in commands)
+    assert "refused: other --recsys-period: 10 in the baseline, 100 in this run" in century
+
+    wrong = run(installed, tmp_path, *words, "--recsys-period=ten", fails=True).stderr
+    assert "--recsys-period='ten': a whole number of years is needed" in wrong
+    misspelt = run(installed, tmp_path, *words, "--recsys-perod=10", fails=True).stderr
+    assert "did you mean '--recsys-period'?" in misspelt
+
+
+def test_options_that_cannot_be_given_are_named_and_the_others_work(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "taken.py").write_text(
+        "from pytest_recsys_mt.extensions import SuiteOption\n"
+        "OPTIONS = (SuiteOption('seed', 'mine'), 'no option')\n"
+    )
+    info = tmp_path / "broken_suite-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[pytest_recsys_mt.options]\ngone = nowhere:OPTIONS\ntaken = taken:OPTIONS\n"
+    )
+    path = os.pathsep.join((str(tmp_path), installed["PYTHONPATH"]))
+    told = run(
+        {**installed, "PYTHONPATH": path}, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "decades",
+        "--recsys-users=40", "--recsys-period=5",
+    ).stdout  # fmt: skip
+    assert (
+        "the options of the suite 'gone' of broken-suite cannot be given: ModuleNotFoundError"
+        in told
+    )
+    assert "pytest-recsys-mt has an option 'seed' too" in told
+    assert "'no option' is no SuiteOption" in told
+    assert "2 hold" in told
 
 
 def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work(

@@ -4,14 +4,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_recsys_mt.gate.states import detail_of, grouped
-from pytest_recsys_mt.report.html import figures, words
+from pytest_recsys_mt.report.html import effects, figures, words
 from pytest_recsys_mt.report.html.cards import Card
 from pytest_recsys_mt.report.measures import effect_of
 
 
 @dataclass(frozen=True)
 class Plot:
-    """One drawing from the details of rows, empty if it could not be drawn, and the numbers behind it."""
+    """One drawing from the details of rows, and the numbers behind it.
+
+    Attributes:
+        title: What it shows.
+        cards: The cards of these rows.
+        drawing: An element of HTML; empty if it could not be drawn.
+        note: A sentence below it.
+        columns: The columns of the table below it.
+        numbers: The rows of this table.
+    """
 
     title: str
     cards: Sequence[Card]
@@ -31,37 +40,52 @@ def groups_of(cards: Sequence[Card]) -> list[Group]:
     others: list[Group] = []
     for (suite, unit, has_axis), held in grouped(cards, _axis_of).items():
         if has_axis:
-            axis, strips = figures.strips([card.row for card in held])
-            drawn.append((suite, unit, axis, list(zip(held, strips, strict=True))))
+            axis, strips = effects.strips([card.row for card in held])
+            with_strips = list(zip(held, strips, strict=True))
+            drawn.append((suite, unit, axis, with_strips))
         else:
-            others.append((suite, unit, "", [(card, "") for card in held]))
+            without_strips = [(card, "") for card in held]
+            others.append((suite, unit, "", without_strips))
     return [*drawn, *others]
 
 
 def _axis_of(card: Card) -> tuple[str, str, bool]:
     """The suite, the unit of the effect or why there is none to draw, and whether there is one."""
     row = card.row
-    if row.get("metric") is not None and row.get("value") is not None:
+    is_benchmark = row.get("metric") is not None and row.get("value") is not None
+    if is_benchmark:
         return row["suite"], "benchmark values", False
-    if row.get("interval") is None or row.get("estimate") is None:
+    has_effect = row.get("interval") is not None and row.get("estimate") is not None
+    if not has_effect:
         return row["suite"], "without an effect", False
     return row["suite"], effect_of(row).unit, True
 
 
 def plots_of(cards: Sequence[Card]) -> list[Plot]:
     """The drawings of dimensions, curves and scatter plots."""
-    plots = []
-    with_dimension = [card for card in cards if detail_of(card.row, "dimension")]
-    by_model = grouped(with_dimension, lambda card: (card.row["suite"], card.row["model"]))
-    for (suite, model), held in sorted(by_model.items()):
-        held.sort(key=lambda card: str(card.row["nodeid"]))
-        plots.append(_guarded(_dimensions, f"Dimensions of {model} ({suite})", held))
+    plots = _plots_of_dimensions(cards)
     for kind, draw in (("curve", _curve), ("scatter", _scatter)):
         for card in cards:
             if detail_of(card.row, kind):
                 title = f"{card.title}, {card.row['model']}"
                 plots.append(_guarded(draw, title, [card]))
     return plots
+
+
+def _plots_of_dimensions(cards: Sequence[Card]) -> list[Plot]:
+    """One drawing for each model and suite, of all its dimensions."""
+    with_dimension = [card for card in cards if detail_of(card.row, "dimension")]
+    by_model = grouped(with_dimension, _suite_and_model)
+    plots = []
+    for (suite, model), held in sorted(by_model.items()):
+        in_order_of_tests = sorted(held, key=lambda card: str(card.row["nodeid"]))
+        title = f"Dimensions of {model} ({suite})"
+        plots.append(_guarded(_dimensions, title, in_order_of_tests))
+    return plots
+
+
+def _suite_and_model(card: Card) -> tuple[str, str]:
+    return card.row["suite"], card.row["model"]
 
 
 def _guarded(
@@ -75,17 +99,20 @@ def _guarded(
 
 
 def _curve(title: str, cards: Sequence[Card]) -> Plot:
+    """The curve of a card, with a table of all its points."""
     given = cards[0].row["details"]["curve"]
     lines = figures.lines_of(given)
     are_named = len(lines) > 1
-    x = str(given.get("x", "x"))
-    y = str(given.get("y", "y"))
     numbers = []
     for name, points in lines.items():
         for point in points:
             with_bounds = (*point, None, None)[:4]
             cells = [_cell(value) for value in with_bounds]
-            numbers.append([name, *cells] if are_named else cells)
+            if are_named:
+                cells.insert(0, name)
+            numbers.append(cells)
+    x = str(given.get("x", "x"))
+    y = str(given.get("y", "y"))
     columns = [x, y, "low", "high"]
     if are_named:
         columns = ["line", *columns]
@@ -95,30 +122,34 @@ def _curve(title: str, cards: Sequence[Card]) -> Plot:
 
 
 def _scatter(title: str, cards: Sequence[Card]) -> Plot:
+    """The scatter plot of a card; it has too many points for a table."""
     given = cards[0].row["details"]["scatter"]
     interval = figures.thinning(given)
     count = len(given["points"])
-    label = f"{count:,} points: {given.get('y', 'y')} against {given.get('x', 'x')}"
+    x = given.get("x", "x")
+    y = given.get("y", "y")
+    label = f"{count:,} points: {y} against {x}"
     note = f"{count:,} points"
     if interval > 1:
         note += f", one of every {interval} drawn"
-    return Plot(title, cards, figures.scatter(given, label), note)
+    drawing = figures.scatter(given, label)
+    return Plot(title, cards, drawing, note)
 
 
 def _dimensions(title: str, cards: Sequence[Card]) -> Plot:
-    dimensions = [card.row["details"]["dimension"] for card in cards]
-    values = [f"{each['name']} {words.number(each['value'])}" for each in dimensions]
+    """The dimensions of one model, with a table of them."""
+    fields = ("name", "value", "low", "high")
+    dimensions = []
+    values = []
     numbers = []
-    for dimension in dimensions:
-        fields = ("name", "value", "low", "high")
+    for card in cards:
+        dimension = card.row["details"]["dimension"]
+        dimensions.append(dimension)
+        values.append(f"{dimension['name']} {words.number(dimension['value'])}")
         numbers.append([_cell(dimension.get(field)) for field in fields])
-    return Plot(
-        title,
-        cards,
-        figures.dimensions(dimensions, "; ".join(values)),
-        columns=["dimension", "value", "low", "high"],
-        numbers=numbers,
-    )
+    drawing = figures.dimensions(dimensions, "; ".join(values))
+    columns = ["dimension", "value", "low", "high"]
+    return Plot(title, cards, drawing, columns=columns, numbers=numbers)
 
 
 def _cell(value: object) -> str:

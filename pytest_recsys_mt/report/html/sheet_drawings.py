@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.report.html import svg
-from pytest_recsys_mt.report.html.figures import colour_of, curve, rectangle, short
+from pytest_recsys_mt.report.html.effects import rectangle
+from pytest_recsys_mt.report.html.figures import colour_of, curve, short
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.report.sheets import Cell, Sheet
@@ -15,18 +16,18 @@ if TYPE_CHECKING:
 
 def drawn(sheet: Sheet) -> str:
     """The picture of a table, as it says; empty if it says none."""
-    names = [str(row[0]) for row in sheet.rows]
-    columns = [sheet.columns[at] for at in sheet.bars]
-    values = [[_number_of(row[at]) for at in sheet.bars] for row in sheet.rows]
     if sheet.drawn in ("stacked", "bars"):
-        lengths = [[value or 0.0 for value in row] for row in values]
-        return _bars(names, columns, lengths, sheet.title, stacked=sheet.drawn == "stacked")
+        return _bars_of(sheet)
+    columns = [sheet.columns[at] for at in sheet.bars]
     lines: dict[str, list[Sequence[Any]]] = {}
-    for name, row in zip(names, values, strict=True):
+    for row in sheet.rows:
+        numbers = [_number_of(row[at]) for at in sheet.bars]
+        points: list[Sequence[Any]]
         if sheet.drawn == "lines":
-            points: list[Sequence[Any]] = list(zip(columns, row, strict=True))
+            points = list(zip(columns, numbers, strict=True))
         else:
-            points = [row[:2]]
+            points = [numbers[:2]]
+        name = str(row[0])
         lines[name] = [point for point in points if None not in point]
     if not any(lines.values()):
         return ""
@@ -34,6 +35,17 @@ def drawn(sheet: Sheet) -> str:
     if sheet.drawn == "scatter":
         titles = dict(zip(("x", "y"), columns, strict=False))
     return curve({**titles, "lines": lines}, sheet.title)
+
+
+def _bars_of(sheet: Sheet) -> str:
+    """The picture of a table with bars; a cell without a number has a bar without length."""
+    names = [str(row[0]) for row in sheet.rows]
+    columns = [sheet.columns[at] for at in sheet.bars]
+    lengths = []
+    for row in sheet.rows:
+        lengths.append([_number_of(row[at]) or 0.0 for at in sheet.bars])
+    is_stacked = sheet.drawn == "stacked"
+    return _bars(names, columns, lengths, sheet.title, stacked=is_stacked)
 
 
 def _number_of(cell: Cell) -> float | None:
@@ -54,29 +66,47 @@ def _bars(
     *,
     stacked: bool,
 ) -> str:
-    """Bars from the left, a group of them for each name; stacked, one bar each with its parts side by side."""
+    """Bars from the left, a group of them for each name.
+
+    Args:
+        names: The name of each group.
+        columns: What the bars of a group stand for.
+        values: The lengths of the bars of each group.
+        label: What it shows, in words.
+        stacked: Whether the bars of a group are the parts of one bar, side by side.
+    """
     lengths = [sum(row) if stacked else max(row) for row in values]
     longest = max(lengths, default=0.0) or 1.0
-    bars_each = 1 if stacked else len(columns)
-    group = bars_each + 0.5
-    lines = len(values) * group
-    size = (700, 16 * lines + 30)
-    across = (0, longest)
-    down = (lines, 0)  # the first is at the top
-    frame = (260, 10, 4, 26)
-    drawing = svg.Drawing(size, across, down, frame)
+    bars_of_group = 1 if stacked else len(columns)
+    height_of_group = bars_of_group + 0.5
+    height = len(values) * height_of_group
+    drawing = svg.Drawing(
+        size=(700, 16 * height + 30),
+        x=(0, longest),
+        y=(height, 0),  # the first is at the top
+        frame=(260, 10, 4, 26),
+    )
     for place, (name, numbers) in enumerate(zip(names, values, strict=True)):
-        top = place * group
-        middle = drawing.place(0, top + bars_each / 2)[1] + 4
-        drawing.text(short(name, 40), (252, middle), "end", svg.INK)
-        left = 0.0
-        for at, value in enumerate(numbers):
-            x, y = (left, top) if stacked else (0.0, top + at)
-            bar = rectangle(x, y, x + value, y + 0.85)
-            drawing.area(bar, colour_of(at))
-            left += value
+        top = place * height_of_group
+        _, middle = drawing.place(0, top + bars_of_group / 2)
+        drawing.text(short(name, 40), (252, middle + 4), "end", svg.INK)
+        _draw_group(drawing, top, numbers, stacked=stacked)
     _draw_legend(drawing, columns)
     return drawing.svg(label)
+
+
+def _draw_group(
+    drawing: svg.Drawing, top: float, lengths: Sequence[float], *, stacked: bool
+) -> None:
+    """Draw the bars of one name, each below the one before; stacked, each to the right of it."""
+    left = 0.0
+    for number, length in enumerate(lengths):
+        bar = rectangle(left, top, left + length, top + 0.85)
+        drawing.area(bar, colour_of(number))
+        if stacked:
+            left += length
+        else:
+            top += 1
 
 
 def _draw_legend(drawing: svg.Drawing, columns: Sequence[str]) -> None:

@@ -80,6 +80,16 @@ class Drawing:
             f'<polyline points="{self._joined(points)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{broken}/>'
         )
 
+    def across(self, y: float, ends: Span, colour: str, width: float = 1, dash: str = "") -> None:
+        """A horizontal line at a height `y`, between two points of the horizontal axis."""
+        left, right = ends
+        self.line([(left, y), (right, y)], colour, width, dash)
+
+    def upright(self, x: float, ends: Span, colour: str, width: float = 1, dash: str = "") -> None:
+        """A vertical line at a place `x`, between two points of the vertical axis."""
+        first, last = ends
+        self.line([(x, first), (x, last)], colour, width, dash)
+
     def area(self, points: Sequence[Point], colour: str, opacity: float = 1) -> None:
         """The area that points of the axes go round."""
         self._parts.append(

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_recsys_mt.gate.baseline import options_of
 from pytest_recsys_mt.gate.document import Document
 from pytest_recsys_mt.report.glossary import entries_of
-from pytest_recsys_mt.report.html import figures
+from pytest_recsys_mt.report.html import effects
 from pytest_recsys_mt.report.html.answer import Answer, answer_of
 from pytest_recsys_mt.report.html.cards import Card, cards_of
 from pytest_recsys_mt.report.html.matrix import Key, keyed
@@ -252,7 +252,7 @@ def _track(key: str, cards: Sequence[Card | None], runs: Sequence[Run]) -> Track
     if any(card.row.get("interval") for card, _ in known):
         rows = [card.row if card else None for card in cards[-DRAWN:]]
         parted = [bool(run.differs) for run in runs[-DRAWN:]]
-        drawing = figures.track(rows, parted)
+        drawing = effects.track(rows, parted)
     return Track(
         key=key,
         cards=cards,

@@ -34,24 +34,36 @@ def _agreements(filled: Filled) -> Iterator[Sheet]:
     """Kendall's tau-b of each two of the columns in ``kendall`` that have a value in every of three or more lines."""
     from scipy.stats import kendalltau
 
-    means_by_column: dict[str, list[float]] = {}
+    means_by_column = _means_of_full_columns(filled)
+    number_of_lines = len(filled.values)
+    # Over two lines, tau is 1 or -1 unless they are tied.
+    if number_of_lines < 3 or len(means_by_column) < 2:
+        return
+    rows = []
+    for name, means in means_by_column.items():
+        row = [name]
+        for others in means_by_column.values():
+            tau, _p_value = kendalltau(means, others)
+            row.append(f"{tau:.2f}")
+        rows.append(row)
+    title = f"Kendall's tau of these metrics over {number_of_lines} lines"
+    columns = ["", *means_by_column]
+    yield Sheet(title, columns, rows)
+
+
+def _means_of_full_columns(filled: Filled) -> dict[str, list[float]]:
+    """The means of each column in ``kendall`` that has a value in every line."""
+    means_by_column = {}
     for place, column in enumerate(filled.table.columns):
         cells = [line[place] for line in filled.values.values()]
         is_compared = column.name in filled.table.kendall
         if is_compared and all(cells):
             means_by_column[column.name] = [_mean(cell) for cell in cells]
-    # Over two lines, tau is 1 or -1 unless they are tied.
-    if len(filled.values) < 3 or len(means_by_column) < 2:
-        return
-    rows = []
-    for name, means in means_by_column.items():
-        taus = [kendalltau(means, others)[0] for others in means_by_column.values()]
-        rows.append([name, *(f"{tau:.2f}" for tau in taus)])
-    title = f"Kendall's tau of these metrics over {len(filled.values)} lines"
-    yield Sheet(title, ["", *means_by_column], rows)
+    return means_by_column
 
 
 def _mean(cell: Values) -> float:
+    """The mean of the values of a cell, without their spreads."""
     return statistics.fmean(value for value, _ in cell)
 
 
@@ -62,12 +74,8 @@ def _notes(filled: Filled, data: str) -> list[str]:
     if table.printed:
         origin += f" † as printed: {table.source}."
     notes = [origin]
-    counts: dict[str, set[int]] = {}
-    for name, cells in filled.values.items():
-        counts[name] = {len(cell) for cell in cells if cell}
-    if table.over and any(counts.values()):
-        behind = f"; ± is the {table.spread}" if table.spread else ""
-        notes.append(f"Means over {_by_line(counts)} values of {table.over!r}{behind}.")
+    if table.over:
+        notes += _note_on_means(filled)
     if any(filled.users.values()):
         notes.append(f"{table.asked}: {_by_line(filled.users)}.")
     if any(filled.unread.values()):
@@ -78,7 +86,19 @@ def _notes(filled: Filled, data: str) -> list[str]:
     for reason, lines_by_column in filled.lacking.items():
         where = _empty_cells(lines_by_column, len(filled.values))
         notes.append(f"{NONE} (in {where}): {reason}.")
-    return [*notes, *table.notes]
+    notes += table.notes
+    return notes
+
+
+def _note_on_means(filled: Filled) -> Iterator[str]:
+    """How many values the cells are means over, if any cell has some."""
+    table = filled.table
+    counts: dict[str, set[int]] = {}
+    for name, cells in filled.values.items():
+        counts[name] = {len(cell) for cell in cells if cell}
+    if any(counts.values()):
+        spread = f"; ± is the {table.spread}" if table.spread else ""
+        yield f"Means over {_by_line(counts)} values of {table.over!r}{spread}."
 
 
 def _empty_cells(lines_by_column: Mapping[str, Collection[str]], number_of_lines: int) -> str:
@@ -88,7 +108,8 @@ def _empty_cells(lines_by_column: Mapping[str, Collection[str]], number_of_lines
     for lines, columns in columns_by_lines.items():
         part = "; ".join(columns)
         if len(lines) < number_of_lines:
-            part += f" of {', '.join(lines)}"
+            of_lines = ", ".join(lines)
+            part += f" of {of_lines}"
         parts.append(part)
     return "; ".join(parts)
 
@@ -98,11 +119,7 @@ def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
     ranges = {}
     for name, numbers_of_line in numbers.items():
         if numbers_of_line:
-            smallest = min(numbers_of_line)
-            largest = max(numbers_of_line)
-            # One number alone is no range.
-            ends = sorted({smallest, largest})
-            ranges[name] = " to ".join(f"{end:,}" for end in ends)
+            ranges[name] = _range_of(numbers_of_line)
     names_by_range = grouped(ranges, lambda name: ranges[name])
     if len(names_by_range) == 1:
         return next(iter(names_by_range))
@@ -111,3 +128,12 @@ def _by_line(numbers: Mapping[str, Collection[int]]) -> str:
         of_lines = ", ".join(names)
         parts.append(f"{text} ({of_lines})")
     return "; ".join(parts)
+
+
+def _range_of(numbers: Collection[int]) -> str:
+    """The smallest and the largest number; one number alone is no range."""
+    smallest = min(numbers)
+    largest = max(numbers)
+    if smallest == largest:
+        return f"{smallest:,}"
+    return f"{smallest:,} to {largest:,}"

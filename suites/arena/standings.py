@@ -1,0 +1,215 @@
+"""What the comparisons of a league add up to: strengths, pairs, and agreement with offline metrics."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pytest_recsys_mt.oracles.arrays import Floats
+from pytest_recsys_mt.oracles.judging.ladder import too_many_unread
+from pytest_recsys_mt.oracles.scores.intra_list_diversity import intra_list_diversity
+from pytest_recsys_mt.oracles.scores.metrics import auc, ndcg
+from pytest_recsys_mt.oracles.statistics.bradley_terry import most_likely, placed_bradley_terry
+from pytest_recsys_mt.oracles.statistics.corrections import holm
+from pytest_recsys_mt.suites.arena.judging import genres_of
+from pytest_recsys_mt.suites.arena.outcomes import ORDERS, Outcomes
+from pytest_recsys_mt.verdict.answers import Context, Sample
+
+PRIOR = 1.0
+"""Ties added to each pair, so that a recommender that never lost has a strength."""
+
+DRAWS = 499
+CONFIDENCE = 0.95
+
+SCORE = "score"
+"""The mean score of single lists, beside the offline metrics."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """All comparisons of a league of m recommenders in one aspect.
+
+    `users` says how often the recommender of the row beat that of the column, ties as halves, by user: the row's list
+    shown first, then shown second; ``(users, 2, m, m)``.
+    """
+
+    names: tuple[str, ...]
+    pairs: Mapping[tuple[str, str], Outcomes]  # for the first of each
+    users: Floats
+    errors: Counter[str]  # why other users were not judged
+    unasked: Counter[str]
+    lists: str  # why too many of the recommenders' lists could not be read; empty if few enough
+
+    @property
+    def unread(self) -> float:
+        """Share of the verdicts that cannot be read."""
+        missing = np.concatenate([found.unread for found in self.pairs.values()])
+        return float(missing.mean()) if len(missing) else 0.0
+
+    @cached_property
+    def strength(self) -> tuple[Floats, float]:
+        """The strengths, ``(m,)``, and the advantage of the list shown first."""
+        first, second = self.users.sum(axis=0)
+        return placed_bradley_terry(first, second, prior=PRIOR, names=self.names)
+
+    def drawn(self) -> Floats:
+        """Strengths and the advantage from bootstrap samples of the users, ``(draws, m + 1)``."""
+        rng = np.random.default_rng(0)
+        users = len(self.users)
+        times = rng.multinomial(users, np.full(users, 1 / users), size=DRAWS)
+        tables = np.tensordot(times, self.users, axes=1)
+        met = (self.users.sum(axis=(0, 1)) > 0).astype(float)
+        tables += PRIOR / 4 * np.maximum(met, met.T)
+        return most_likely(tables[:, 0], tables[:, 1], place=True)
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The figures of a league."""
+
+    table: Table  # of the aspect that was judged
+    aspects: Mapping[str, Table]  # of all aspects
+    aspect: str
+    metrics: Mapping[str, Sequence[float | None]]  # means over users, one per recommender
+    alpha: float  # error rate at which a pair is called clear, over all pairs together
+
+    @cached_property
+    def ranking(self) -> list[str]:
+        """The recommenders, the strongest first."""
+        order = np.argsort(-self.table.strength[0], kind="stable")
+        return [self.table.names[int(at)] for at in order]
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """Each pair: won, tied and lost by its first recommender, Q, and whether it is clear."""
+        p_values: list[float] = []
+        out: list[dict[str, Any]] = []
+        for (one, other), found in self.table.pairs.items():
+            mean = found.mean
+            p_values.append(min(1.0, 2 * min(mean.p_at_most(0.0), mean.p_at_least(0.0))))
+            out.append({"one": one, "other": other, **found.figures})
+        for pair, p in zip(out, holm(p_values), strict=True):
+            pair["clear"] = p <= self.alpha
+        return out
+
+    def details(self) -> dict[str, Any]:
+        """``figures`` for every report, ``scatter``, and ``league`` with all of it as data."""
+        table = self.table
+        drawn = table.drawn()
+        tail = (1 - CONFIDENCE) / 2
+        low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        strength, place = table.strength
+        systems = []
+        figures: dict[str, float | str] = {}
+        for rank, name in enumerate(self.ranking, 1):
+            at = table.names.index(name)
+            value, least, most = float(strength[at]), float(low[at]), float(high[at])
+            figures[f"{rank}. {name}"] = f"{value:.3f} [{least:.3f}, {most:.3f}]"
+            known = {metric: values[at] for metric, values in self.metrics.items()}
+            systems.append({"name": name, "strength": value, "low": least, "high": most, **known})
+        figures["advantage of the first place"] = f"{place:.3f} [{low[-1]:.3f}, {high[-1]:.3f}]"
+        unclear = [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
+        figures["pairs not clear"] = ", ".join(unclear) or "none"
+        figures["comparisons made"] = ORDERS * sum(len(each.rows) for each in table.pairs.values())
+        scatter: dict[str, Any] = {}
+        for metric, values in self._known().items():
+            for name, value in zip(table.names, values, strict=True):
+                figures[f"{metric} of {name}"] = float(value)
+            figures |= correlations(metric, values, strength)
+            if not scatter:
+                points = [[float(x), float(y)] for x, y in zip(values, strength, strict=True)]
+                scatter = {"x": metric, "y": f"strength in {self.aspect}", "points": points}
+        league = {
+            "aspect": self.aspect,
+            "systems": systems,
+            "baseline": table.names[-1],
+            "first place": {"value": place, "low": float(low[-1]), "high": float(high[-1])},
+            "pairs": self.pairs,
+            "aspects": self._by_aspect(),
+            "normalised": (normalised := self._normalised()),
+            "Q with AUC": _q_with_auc(normalised),
+        }
+        return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
+
+    def _known(self) -> dict[str, Floats]:
+        return {
+            metric: np.array(values, np.float64)
+            for metric, values in self.metrics.items()
+            if None not in values
+        }
+
+    def _by_aspect(self) -> dict[str, dict[str, Any]]:
+        out = {}
+        for name, table in self.aspects.items():
+            if not len(table.users):
+                continue
+            strength = table.strength[0]
+            figures: dict[str, float | str] = {}
+            for metric, values in self._known().items():
+                figures |= correlations(metric, values, strength)
+            known = dict(zip(table.names, map(float, strength), strict=True))
+            out[name] = {"strength": known, "correlations": figures}
+        return out
+
+    def _normalised(self) -> dict[str, dict[str, float]]:
+        """AUC, Q against the baseline and the score, each divided by the largest; without the baseline."""
+        *others, baseline = self.table.names
+        columns: dict[str, list[float]] = {}
+        q = [each["Q"] for each in self.pairs if each["other"] == baseline]
+        if all(isinstance(value, float) for value in q):
+            columns["Q"] = q
+        for metric, values in self._known().items():
+            if metric in ("AUC", SCORE):
+                columns[metric] = list(map(float, values[:-1]))
+        return {
+            column: {name: value / max(values) for name, value in zip(others, values, strict=True)}
+            for column, values in columns.items()
+            if max(values) > 0
+        }
+
+
+def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    from scipy.stats import pearsonr
+
+    q, by_auc = (np.array([*columns.get(name, {}).values()]) for name in ("Q", "AUC"))
+    if not 2 < len(q) == len(by_auc) or np.ptp(q) == 0 or np.ptp(by_auc) == 0:
+        return {}
+    found = pearsonr(by_auc, q)
+    return {"correlation": float(found.statistic), "p-value": float(found.pvalue)}
+
+
+def offline_metrics(sample: Sample, context: Context) -> dict[str, float | None]:
+    """Means over users of AUC, nDCG and URD; None without any value."""
+    values: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
+    for asked in () if too_many_unread(sample, context) else sample.asked:
+        request, items, known = asked.request, asked.answers[0].items, context.items
+        offered = [item.id for item in request.candidates or ()]
+        values["AUC"].append(auc(items, offered, asked.relevant))
+        values["nDCG"].append(ndcg(items, asked.relevant, request.k))
+        # User recommendation diversity: how different the genres within a list are.
+        genres = [genres_of(known[item]) for item in items if item in known]
+        values["URD"].append(intra_list_diversity(genres))
+    return {name: mean_known(each) for name, each in values.items()}
+
+
+def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
+    """Pearson's and Spearman's correlation of a metric with strengths, in words."""
+    from scipy.stats import pearsonr, spearmanr
+
+    if np.ptp(values) == 0 or np.ptp(strength) == 0:
+        return {f"Pearson with {metric}": "undefined (all alike)"}
+    pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
+    # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
+    return {
+        f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
+        f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",
+    }
+
+
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are not None; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -116,14 +115,6 @@ def _needed(factory: Any) -> str:
 def changes_training(transformation: object) -> bool:
     """Whether a transformation changes the data that the recommender is fitted to."""
     return getattr(transformation, "training", None) is not None
-
-
-def slug(name: str) -> str:
-    """`name` as a part of a test id that `-k` can select.
-
-    ``scale_ratings(2)`` becomes ``scale_ratings-2``.
-    """
-    return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"
 
 
 def all_declare(transformations: Sequence[AnyTransformation], what: str) -> bool:

@@ -26,7 +26,6 @@ BESIDE = {
     "metamorphic": ("plugin",),
     "verdict": ("oracles", "report", "engine"),
     "requests": ("relations", "recommenders"),
-    "adequacy": ("faults",),
     "cli": ("engine", "faults", "gate", "report"),
     "llm": ("models",),
     "safety": ("safety", "llm"),

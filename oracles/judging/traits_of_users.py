@@ -18,8 +18,8 @@ from pytest_recsys_mt.oracles.judging.traits import (
     split_traits,
 )
 from pytest_recsys_mt.requests import Request
+from pytest_recsys_mt.requests.nouns import plural
 from pytest_recsys_mt.verdict.answers import Asked, Context
-from pytest_recsys_mt.verdict.wording import plural
 
 _DAY = 86_400  # seconds
 _QUARTER_DAY = 21_600  # seconds

@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pytest_recsys_mt.adequacy.command import add as add_mutate
 from pytest_recsys_mt.cli import commands
 from pytest_recsys_mt.extensions import COMMANDS, TABLES, entry_points, owner_of
-from pytest_recsys_mt.parity.command import add as add_parity
 
 Command = Callable[[argparse.Namespace], int | None]
 """A command; what returns nothing succeeded."""
@@ -132,8 +130,6 @@ def _parser() -> argparse.ArgumentParser:
     _answers_kept(groups)
     _reports(groups)
     _projects(groups)
-    add_mutate(groups)
-    add_parity(groups)
     _of_packages(groups)
     _group_in_help(groups)
     return parser

@@ -19,7 +19,6 @@ from pytest_recsys_mt.calls.subjects import subject
 from pytest_recsys_mt.datasets.dataset import Dataset, Renamed
 from pytest_recsys_mt.engine.elsewhere import Elsewhere
 from pytest_recsys_mt.engine.refits import Change, Refits
-from pytest_recsys_mt.gate.document import Planted
 from pytest_recsys_mt.recommenders import resolve
 from pytest_recsys_mt.recommenders.own_objects import RECOMMENDS
 from pytest_recsys_mt.recommenders.registry import makes_anew
@@ -177,30 +176,19 @@ class Roster:
     def under_test(
         self, recommender: object, name: str, prompt: str | None, fit: Fit, fixture: str = ""
     ) -> Subject:
-        """As `subject`; with the fault that the settings plant in what is tested."""
+        """As `subject`; wrapped, if an option of an extension does that."""
         sound = self.subject(recommender, name, prompt, fit, fixture)
-        if self.settings.fault is None:
+        wrapper = self.settings.wrapper
+        if wrapper is None:
             return sound
-        key = (name, fixture, f"{id(sound)} {self.settings.fault}", fit)
+        key = (name, fixture, f"{id(sound)} {wrapper.recorded}", fit)
         if key not in self._subjects:
-            from pytest_recsys_mt.engine.faulty import Faulty
-            from pytest_recsys_mt.faults import dose
-
             fit = Fit(fold=fit.fold) if isinstance(recommender, TextModel) else fit
             training = self._training(fit).dataset
-            self._subjects[key] = Faulty(
-                sound, dose(self.settings.fault), training, self.settings, self._run.executor
+            self._subjects[key] = wrapper.wrapped(
+                sound, training, self.settings, self._run.executor
             )
         return self._subjects[key]
-
-    @property
-    def planted(self) -> list[Planted]:
-        """How far planted faults changed the answers of this process."""
-        if self.settings.fault is None:
-            return []
-        from pytest_recsys_mt.engine.faulty import Faulty
-
-        return [each.compared() for each in self._subjects.values() if isinstance(each, Faulty)]
 
     def fit(self, known: Subject, training: Dataset, seed: int) -> None:
         """Fit a recommender."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_recsys_mt.calls.bill import Drained
 from pytest_recsys_mt.calls.cache import AnswerCache
-from pytest_recsys_mt.calls.causes import CONTROL, Causes
+from pytest_recsys_mt.calls.causes import Causes
 from pytest_recsys_mt.calls.day_account import Accounts, DayAccount
 from pytest_recsys_mt.calls.executor import Ask, Executor
 from pytest_recsys_mt.calls.failures import Failure
@@ -263,9 +263,9 @@ class Run:
     ) -> Runner:
         """The runner of one recommender and one design; the same object every time.
 
-        The recommender that is `tested` gets the planted fault if there is one.
+        An option of an extension may wrap the recommender that is `tested`, as one that plants a fault does.
         """
-        tested = tested and self.settings.fault is not None
+        tested = tested and self.settings.wrapper is not None
         key = (name, fixture, design, tested)
         if key not in self._runners:
             known: Subject
@@ -308,14 +308,19 @@ class Run:
                     users[sanitize(asked.user)] = [sanitize(title) for title in titles]
         return found
 
-    def planted(self) -> list[Planted]:
-        """How far the planted fault changed the answers of this process, or would where no test looks."""
-        if self.settings.fault is None:
+    def planted(self, *, probes: bool) -> list[Planted]:
+        """How far a planted fault changed the answers of this process.
+
+        Args:
+            probes: Whether users are asked where no test looks, if it changed none that tests asked for.
+        """
+        wrapper = self.settings.wrapper
+        if wrapper is None:
             return []
         with self.progress.doing("looking for the fault where no test does"):
-            for runner in self._one_each(self._runners.values()):
-                probe(runner)
-        return self.roster.planted
+            runners = self._one_each(self._runners.values())
+            found = [wrapper.differing(runner, probes=probes) for runner in runners]
+        return [each for each in found if each is not None]
 
     def _one_each(self, runners: Iterable[Runner]) -> list[Runner]:
         first: dict[int, Runner] = {}
@@ -350,29 +355,3 @@ class Run:
 
 LISTED, TITLES = 1000, 10
 """Users whose answers the record holds, and titles of each."""
-
-USERS = 20
-"""Users who are asked for it."""
-
-
-def probe(runner: Runner) -> None:
-    """Compare answers with and without the fault where no test looks, if it changed none that tests asked for.
-
-    A fault that shows nowhere else is equivalent to none. One that shows there was missed.
-    """
-    from pytest_recsys_mt.engine.faulty import Faulty
-
-    faulty = runner.subject
-    if not isinstance(faulty, Faulty) or faulty.met or not faulty.live:
-        return
-    cure = faulty.dose.kind.cure
-    change = None if cure is None else cure.transformation()
-    if change is None or ("text" in getattr(change, "needs", ()) and not faulty.reads_text):
-        return
-    context = replace(runner.context(), family=1, ask_everybody=False)
-    source = Side(runner, context, purpose=CONTROL)
-    followup = Side(runner, context, (change,), 1, purpose=CONTROL)
-    faulty.probed = True
-    with contextlib.suppress(RecsysError):  # a limit, or a replay without these answers
-        source.pair(followup, min(USERS, source.applicable(followup)))
-    faulty.probed = False

@@ -28,7 +28,7 @@ from pytest_recsys_mt.extensions.options import (
     whole_number,
 )
 from pytest_recsys_mt.gate.policy import Policy
-from pytest_recsys_mt.safety.errors import FaultError, RecommenderError, meant
+from pytest_recsys_mt.safety.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.files import expanded
 
 if TYPE_CHECKING:
@@ -45,17 +45,6 @@ def _path(text: str | None) -> Path | None:
 
 # One test is neither compared with all nor written in their place; see `reproduce`.
 _written = partial(option, in_ini=False, reproduced=False, asks_report=True, make=_path)
-
-
-def _fault(text: str | None) -> str | None:
-    if text is None:
-        return None
-    from pytest_recsys_mt.faults import dose
-
-    try:
-        return dose(text).spec
-    except FaultError as error:
-        raise ValueError(f"recsys_fault: {error}") from None
 
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -220,13 +209,6 @@ class Settings(AskedSettings):
         read=share(0, 1, closed=True),
     )
 
-    fault: str | None = recorded(
-        "fault to plant in the recommender under test, which the tests should then find; recsys-mt mutate "
-        "plants them one by one",
-        "NAME[:STRENGTH]",
-        make=_fault,
-    )
-
     ahead: bool = flag(
         "run the bodies of all tests ahead, so that all of them ask together; else only those of the suites, and of tests "
         "marked recsys_ahead (default: false)",
@@ -253,6 +235,12 @@ class Settings(AskedSettings):
     def brought_data(self) -> Any:
         """What an option of a suite made in place of the data of the run, with their name and digest; else None."""
         values = (self.of_suites.get(each.name) for each in suite_options() if each.is_data)
+        return next((value for value in values if value is not None), None)
+
+    @property
+    def wrapper(self) -> Any:
+        """What an option of an extension made to wrap the recommender under test; else None. See `SuiteOption.wraps`."""
+        values = (self.of_suites.get(each.name) for each in suite_options() if each.wraps)
         return next((value for value in values if value is not None), None)
 
     def option(self, name: str) -> Any:

@@ -3,8 +3,8 @@
 `engine/settings` declares those of the core, and each suite its own.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_recsys_mt.safety.errors import meant
@@ -23,7 +23,8 @@ def same(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+# Each is one object, and the defaults that others declare need not be hashable.
+@dataclass(frozen=True, slots=True, eq=False)
 class Option:
     """One option: ``--recsys-NAME``, unless it is `settled`, and the ini key ``recsys_NAME``."""
 
@@ -55,7 +56,7 @@ class Option:
         return f"--recsys-{self.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SuiteOption(Option):
     """An option that a suite declares: part of the record, of baselines and of printed commands, as those of the core.
 
@@ -66,20 +67,19 @@ class SuiteOption(Option):
         make: What is made of the value. A `ValueError` says what is wrong with it. If what it makes has an attribute
             `recorded`, the record has that in its place.
         verbs: The methods of which the object that a spec names needs one, such as ``("complete",)``.
-        without: The name of an option that cannot be given too, and why.
+        without: The names of options that cannot be given too, and why, by name.
         is_data: Whether what it makes replaces the data of the run. It then has a `dataset`, the name, and a `data`,
             the digest.
+        wraps: Whether what it makes wraps the recommender under test. It then has a `recorded`, a text that tells one
+            wrapping from another, a `wrapped(subject, training, settings, executor)`, and a
+            `differing(runner, probes)`: what it changed, for the record, or None.
     """
 
     make: Callable[[Any], Any] = same
     verbs: tuple[str, ...] = ()
-    without: tuple[str, str] | None = None
+    without: Mapping[str, str] = field(default_factory=dict)
     is_data: bool = False
-
-    @property
-    def field(self) -> str:
-        """Its key in the settings of a record."""
-        return self.name.replace("-", "_")
+    wraps: bool = False
 
 
 def _number(kind: type, what: str, fits: Callable[[Any], bool]) -> Callable[[str], Any]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.states import measured
-from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.safety.sanitize import slug
 
 _KEPT = 1 << 15
 """Ids whose parts are kept: each is asked for again and again, where the rows of two records are put side by side."""

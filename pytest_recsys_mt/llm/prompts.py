@@ -14,10 +14,10 @@ from types import MappingProxyType
 
 from pytest_recsys_mt.llm.prompt_texts import TEMPLATES, OwnTexts, said, text
 from pytest_recsys_mt.requests import Item, Message, Prompt, Request
+from pytest_recsys_mt.requests.nouns import plural
 from pytest_recsys_mt.safety.errors import RecommenderError, RelationError
 from pytest_recsys_mt.safety.files import content_of
 from pytest_recsys_mt.safety.sanitize import one_line
-from pytest_recsys_mt.verdict.wording import plural
 
 FIELDS: Mapping[str, str] = MappingProxyType(
     {

@@ -10,8 +10,9 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import Effort
 from pytest_recsys_mt.gate.policy import Policy, today
-from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of, slug
+from pytest_recsys_mt.metamorphic import MARK, UnnamedTransformation, bare, is_param, name_of
 from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of, relation_of, suite_of
+from pytest_recsys_mt.safety.sanitize import slug
 
 FIXTURES = frozenset({"recsys", "recsys_model", "recsys_recommenders"})
 """A test that uses one of these fixtures asks a recommender through the plugin."""

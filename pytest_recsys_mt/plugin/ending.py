@@ -194,7 +194,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
         if ran_all:
             with _captured(config):
                 drifts = run.drifts()
-                planted = run.planted()
+                planted = run.planted(probes=True)
     except KeyboardInterrupt:
         session.exitstatus = pytest.ExitCode.INTERRUPTED
     run.keep_rest()
@@ -202,7 +202,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
         "drifts": drifts,
         **run.drain(),
         "notes": [*run.notes, *run.roster.notes],
-        "planted": planted or run.roster.planted,
+        "planted": planted or run.planted(probes=False),
         "lists": run.lists(),
     }
     if not any(found.values()):

@@ -118,7 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_recsys_mt.plugin.planning import Planning
 
         config.pluginmanager.register(Planning(state.run_of(config)), "recsys_mt_planning")
-    elif settings.keep != "no" and not settings.fault and has_kept_runs:
+    elif settings.keep != "no" and settings.wrapper is None and has_kept_runs:
         from pytest_recsys_mt.plugin.earlier import Earlier
 
         config.pluginmanager.register(Earlier(config), state.EARLIER)

@@ -14,11 +14,11 @@ import pytest
 
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.extensions.options import Option
-from pytest_recsys_mt.metamorphic import slug
 from pytest_recsys_mt.plugin.collection import model_ids
 from pytest_recsys_mt.plugin.items import fixtures_of, parameters_of
 from pytest_recsys_mt.plugin.resolving import changed
 from pytest_recsys_mt.safety.redaction import holds_secret
+from pytest_recsys_mt.safety.sanitize import slug
 
 FIRST = ("model", "data", "seed", "users")
 """Options that every command contains; the mode comes last."""

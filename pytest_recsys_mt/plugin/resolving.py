@@ -17,7 +17,7 @@ from pytest_recsys_mt.engine.settings import (
     filled,
     suite_options,
 )
-from pytest_recsys_mt.extensions.options import Option
+from pytest_recsys_mt.extensions.options import Option, SuiteOption
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
@@ -119,23 +119,29 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
         raise pytest.UsageError(
             f"recsys_batch={values['batch']!r} writes the planned calls to a file; add --recsys-plan"
         )
-    if values["fault"] is not None and (values["plan"] or values["executor"] == "ray"):
-        raise pytest.UsageError(
-            f"recsys_fault={values['fault']!r} plants a fault in a run of this process: leave out "
-            f"--recsys-plan (recsys-mt mutate --plan plans such runs) and recsys_executor=ray"
-        )
     for option in suite_options():
-        other, why = option.without or ("", "")
-        if other and values[option.name] and values[other]:
-            raise pytest.UsageError(f"{_as_given(option, values)} {why}; leave one of them out")
+        _refuse_contradictions_of(option, values)
     models: tuple[str, ...] = values["model"]
-    if values["pin"] and (len(models) > 1 or values["fault"] is not None):
+    if values["pin"] and len(models) > 1:
         raise pytest.UsageError(
-            "--recsys-pin writes the lists of one recommender as it is: name one --recsys-model, and leave out recsys_fault"
+            "--recsys-pin writes the lists of one recommender: name one --recsys-model"
         )
     repeated = sorted({model for model in models if models.count(model) > 1})
     if repeated:
         raise pytest.UsageError(f"--recsys-model names {repeated[0]!r} twice; name each model once")
+
+
+def _refuse_contradictions_of(option: SuiteOption, values: dict[str, Any]) -> None:
+    """The same for an option of a suite."""
+    if not values[option.name]:
+        return
+    for other, why in option.without.items():
+        if values[other]:
+            raise pytest.UsageError(f"{_as_given(option, values)} {why}")
+    if option.wraps and values["executor"] == "ray":
+        raise pytest.UsageError(
+            f"{_as_given(option, values)} changes the recommender in this process: leave out recsys_executor=ray"
+        )
 
 
 def _as_given(option: Option, values: dict[str, Any]) -> str:

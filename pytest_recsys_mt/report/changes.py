@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pytest_recsys_mt.report.diffs import Entry, Hunk, Line, folded, is_change, list_diff, text_diff
-from pytest_recsys_mt.verdict.wording import plural
+from pytest_recsys_mt.requests.nouns import plural
 
 SAME = "the same request on both sides"
 """What to say if nothing differs."""

@@ -79,7 +79,7 @@ def finish(
     _collect(record, reports, results, again)
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     _write_files(config, settings, record, reporter, junit_failure)
-    if settings.keep != "no" and settings.fault is None and record.rows:
+    if settings.keep != "no" and settings.wrapper is None and record.rows:
         _keep(config.rootpath, settings, record, reporter)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary and (record.rows or record.incomplete):

@@ -176,7 +176,7 @@ class Record:
             },
         }
         if self.planted:
-            from pytest_recsys_mt.engine.faulty import merged
+            from pytest_recsys_mt.report.planted import merged
 
             document["planted"] = merged(self.planted)
         return {**document, "gate": self._gate(document)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pytest_recsys_mt.gate.document import Row
 from pytest_recsys_mt.gate.nodeids import name_of_row, own_parameters, spoken_of
 from pytest_recsys_mt.gate.states import grouped
-from pytest_recsys_mt.metamorphic import slug
+from pytest_recsys_mt.safety.sanitize import slug
 
 
 def test_of_row(row: Row) -> str:

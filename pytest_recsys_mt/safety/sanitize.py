@@ -170,3 +170,11 @@ def _untouched(texts: Iterable[str]) -> bool:
     """Whether `sanitize` leaves all of these texts as they are, found out for all of them at once."""
     whole = "\n".join(texts)  # no mark and no escape sequence goes across the end of a line
     return sanitize(whole) == whole
+
+
+def slug(name: str) -> str:
+    """`name` as a part of a test id that `-k` can select.
+
+    ``scale_ratings(2)`` becomes ``scale_ratings-2``.
+    """
+    return re.sub(r"[^\w.+-]+", "-", name).strip("-") or "unnamed"

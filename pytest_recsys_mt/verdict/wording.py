@@ -1,4 +1,4 @@
-"""A verdict as one sentence: what was seen, against which limit, and how sure that is; the plural of a noun; how an
+"""A verdict as one sentence: what was seen, against which limit, and how sure that is; how an
 option is typed.
 """
 
@@ -219,17 +219,3 @@ def vacuously(aspect: str, shown: Mapping[str, Any]) -> str:
         f"it {unread(aspect, shown)} ({shown['relation']}: the {shown['measures']} is below "
         f"{shown['below']:g}; {shown['users']} users)"
     )
-
-
-_PLURALS = {"person": "people", "people": "people", "child": "children", "sheep": "sheep"}
-
-
-def plural(noun: str) -> str:
-    """The plural of an English noun: ``books``, ``stories``, ``dishes``; of one that ends in ``s`` alone, itself."""
-    if noun in _PLURALS:
-        return _PLURALS[noun]
-    if noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as")):
-        return noun  # news, series, and what is a plural already
-    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"

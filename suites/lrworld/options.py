@@ -51,9 +51,8 @@ OPTIONS = (
         default=(),
         repeatable=True,
         make=_changed,
-        without=(
-            "questions",
-            "says how questions are made, and --recsys-questions asks those that are made",
-        ),
+        without={
+            "questions": "says how questions are made, and --recsys-questions asks those that are made; leave one of them out"
+        },
     ),
 )

@@ -15,11 +15,11 @@ from typing import Final
 
 from pytest_recsys_mt.llm.prompt_texts import said
 from pytest_recsys_mt.requests import Message, Prompt
+from pytest_recsys_mt.requests.nouns import plural
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of, failing_as
 from pytest_recsys_mt.suites.lrworld.question import Question
 from pytest_recsys_mt.suites.lrworld.same import form
-from pytest_recsys_mt.verdict.wording import plural
 
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 DOMAINS: Final[Mapping[str, Mapping[str, str]]] = _TEXTS["domains"]

@@ -8,11 +8,11 @@ import pytest
 from pytest_recsys_mt.datasets import load
 from pytest_recsys_mt.llm.recommender import LLMRecommender
 from pytest_recsys_mt.requests import Completion, Prompt, Request
+from pytest_recsys_mt.requests.nouns import plural
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.suites.lrworld.question import MEASURES
 from pytest_recsys_mt.suites.lrworld.question_texts import prompt
 from pytest_recsys_mt.suites.lrworld.worlds import questions_for
-from pytest_recsys_mt.verdict.wording import plural
 from tests.extras import need
 
 DESCRIPTION = """

@@ -2,4 +2,4 @@
 
 import scipy.stats  # noqa: F401
 
-import pytest_recsys_mt.adequacy.judging  # noqa: F401
+import pytest_recsys_mt.faults.adequacy.judging  # noqa: F401

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pytest_recsys_mt.metamorphic import metamorphic, name_of, slug
+from pytest_recsys_mt.metamorphic import metamorphic, name_of
 from pytest_recsys_mt.relations import scale_ratings, shift_ratings, shuffle_candidates
+from pytest_recsys_mt.safety.sanitize import slug
 
 
 def test_names_are_the_calls_that_make_them() -> None:

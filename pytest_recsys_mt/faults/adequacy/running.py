@@ -17,9 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pytest_recsys_mt.adequacy import listening
-from pytest_recsys_mt.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.faults.adequacy import listening
+from pytest_recsys_mt.faults.adequacy.listening import FILE, PARTLY, PASSED
 from pytest_recsys_mt.safety.errors import FaultError
 from pytest_recsys_mt.safety.files import MOST_DATA, content_of
 from pytest_recsys_mt.safety.sanitize import one_line

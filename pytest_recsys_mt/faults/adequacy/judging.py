@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from pytest_recsys_mt.adequacy.document import (
+from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.faults.adequacy.document import (
     SCHEMA,
     Adequacy,
     Cell,
@@ -15,9 +16,8 @@ from pytest_recsys_mt.adequacy.document import (
     Score,
     Trial,
 )
-from pytest_recsys_mt.adequacy.listening import PARTLY
-from pytest_recsys_mt.adequacy.running import CLAIM, Run
-from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.faults.adequacy.listening import PARTLY
+from pytest_recsys_mt.faults.adequacy.running import CLAIM, Run
 
 DRIFT = "(at the end of the run) answers do not change while we ask"
 """Stands for a test: the check that every run makes at its end."""

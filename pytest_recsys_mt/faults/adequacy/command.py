@@ -15,9 +15,9 @@ from pytest_recsys_mt.safety.files import written_or
 from pytest_recsys_mt.safety.sanitize import clean
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.adequacy.document import Adequacy, Trial
-    from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import Dose
+    from pytest_recsys_mt.faults.adequacy.document import Adequacy, Trial
+    from pytest_recsys_mt.faults.adequacy.running import Runs
 
 DESCRIPTION = """\
 Run your tests on your recommender once without a fault and once with each of many planted faults, and say which of
@@ -73,9 +73,9 @@ def mutated(given: argparse.Namespace) -> int:
     Returns:
         0, or 1 if the score is below ``--at-least`` or a fault could not be planted; `STOPPED` after Ctrl-C.
     """
-    from pytest_recsys_mt.adequacy import lines
-    from pytest_recsys_mt.adequacy.running import Runs
     from pytest_recsys_mt.faults import doses
+    from pytest_recsys_mt.faults.adequacy import lines
+    from pytest_recsys_mt.faults.adequacy.running import Runs
 
     chosen = doses(given.faults)
     if given.list:
@@ -108,7 +108,7 @@ def mutated(given: argparse.Namespace) -> int:
 
 
 def _tried(given: argparse.Namespace, runs: Runs, chosen: list[Dose]) -> Adequacy:
-    from pytest_recsys_mt.adequacy.judging import adequacy
+    from pytest_recsys_mt.faults.adequacy.judging import adequacy
 
     begun = time.monotonic()
     baseline = runs.baseline()
@@ -175,7 +175,7 @@ def _share(text: str) -> float:
 
 def render(found: Adequacy) -> str:
     """The page of a document. The same document gives the same page."""
-    from pytest_recsys_mt.adequacy import lines
+    from pytest_recsys_mt.faults.adequacy import lines
     from pytest_recsys_mt.report.html.page import fill
 
     shown: dict[str, Any] = {

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from pytest_recsys_mt.adequacy.document import Adequacy, Fate, Remedy, Score, Trial
 from pytest_recsys_mt.faults import Dose
+from pytest_recsys_mt.faults.adequacy.document import Adequacy, Fate, Remedy, Score, Trial
 from pytest_recsys_mt.safety.sanitize import one_line, sanitize
 
 WIDTH = 80

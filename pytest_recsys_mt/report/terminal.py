@@ -132,7 +132,10 @@ def _subject_of(entry: Unsettled, with_promise: bool) -> str:
     if row["relation"]:
         return f"promise: {one_line(row.get('promise', ''))}" if with_promise else ""
     measure = measure_of(row)
-    return "" if measure is None else f"{measure.name}: {measure.title}"
+    if measure is None:
+        return ""
+    # A name that is only spoken, such as "At most" of at_most, explains nothing.
+    return f"{measure.name}: {measure.title if measure.own else measure.text}"
 
 
 def _write_tables(

@@ -15,6 +15,9 @@ from pytest_recsys_mt.verdict.wording import typed
 NEAR = 0.85
 """A name this similar to one of ours is taken for it, even if it does not begin as ours do."""
 
+_MOST_LISTED = 20
+"""The most names of a kind that an error lists."""
+
 VARIABLES = (
     "RECSYS_HTTP_AUTHORIZATION",
     "RECSYS_HTTP_HEADER",
@@ -35,7 +38,7 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
         hint = _hint(name, switches, is_ours=name.startswith("--recsys"))
         if hint is not None:
             raise pytest.UsageError(
-                f"there is no option {name!r}; {hint} 'pytest --help' lists all options under recsys-mt"
+                f"there is no option {name!r}; {hint}'pytest --help' lists all options under recsys-mt"
             )
 
 
@@ -58,7 +61,7 @@ def check_ini(config: pytest.Config) -> None:
         hint = _hint(key, in_ini, is_ours=key.startswith("recsys"))
         if hint is not None:
             raise pytest.UsageError(
-                f"{where} has the unknown key {key!r}; {hint} 'pytest --help' lists all keys"
+                f"{where} has the unknown key {key!r}; {hint}'pytest --help' lists all keys"
             )
 
 
@@ -105,7 +108,7 @@ def _problem_with_unknown(mark: pytest.Mark, our_marks: Sequence[str]) -> str | 
     hint = _hint(mark.name, our_marks, is_ours=mark.name.startswith("recsys_"))
     if hint is None:
         return None
-    return f"there is no mark {mark.name!r}; {hint}"
+    return f"there is no mark {mark.name!r}; {hint.rstrip()}"
 
 
 def _problem_with_design(mark: pytest.Mark) -> str | None:
@@ -117,8 +120,8 @@ def _problem_with_design(mark: pytest.Mark) -> str | None:
     names = [field.name for field in fields(Design)]
     for name, value in mark.kwargs.items():
         if name not in names:
-            hint = _hint(name, names, is_ours=True)
-            return f"the mark recsys_design has no {name!r}; {hint}"
+            hint = _hint(name, names, is_ours=True) or ""
+            return f"the mark recsys_design has no {name!r}; {hint.rstrip()}"
         try:
             Design(**{name: value})
         except (TypeError, ValueError) as error:
@@ -129,7 +132,7 @@ def _problem_with_design(mark: pytest.Mark) -> str | None:
 
 
 def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None:
-    """What the user may have meant by an unknown name; None if it may belong to another plugin.
+    """What the user may have meant by an unknown name, with a blank behind it; None if it may belong to another plugin.
 
     Args:
         name: The unknown name.
@@ -138,15 +141,20 @@ def _hint(name: str, known_names: Sequence[str], *, is_ours: bool) -> str | None
     """
     names_by_stem = {_stem(known): known for known in known_names}
     stem = _stem(name)
+    if stem == "recsys":  # ``--recsys=itemknn``
+        stem = "model"
     similar = difflib.get_close_matches(stem, names_by_stem, n=3, cutoff=0.6)
     # A stem with the same letters in another order is the likeliest: two letters were exchanged.
     similar.sort(key=lambda other: sorted(other) != sorted(stem))
     if similar:
         nearest = names_by_stem[similar[0]]
         if is_ours or difflib.SequenceMatcher(None, name, nearest).ratio() >= NEAR:
-            return f"did you mean {nearest!r}?"
+            return f"did you mean {nearest!r}? "
     if is_ours:
-        return f"choose one of {', '.join(known_names)}."
+        # A long list hides what the user looks for; the help says what each is for.
+        return (
+            f"choose one of {', '.join(known_names)}. " if len(known_names) <= _MOST_LISTED else ""
+        )
     return None
 
 

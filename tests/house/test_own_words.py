@@ -28,7 +28,7 @@ def spoken() -> dict[str, str]:
     """The texts that a model is told, by where they stand."""
     found = dict(shipped())
     for name in SPOKEN:
-        tree = ast.parse((ROOT / "pytest_recsys_mt" / name).read_text())
+        tree = ast.parse((ROOT / "suites" / name).read_text())
         texts = [
             node.value
             for node in ast.walk(tree)

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from pytest_recsys_mt.llm.api import openai_model, pacing, retries, transport
+from pytest_recsys_mt.llm.api import dialect, openai_model, pacing, retries, transport
 from pytest_recsys_mt.llm.api.openai_model import OpenAIModel
 from pytest_recsys_mt.llm.prompts import as_json
 from pytest_recsys_mt.requests import Completion, Message, Prompt, Usage
@@ -580,6 +581,26 @@ def test_openai_itself_is_asked_in_its_own_words(monkeypatch: pytest.MonkeyPatch
     from pytest_recsys_mt.llm.api.endpoint import Endpoint
 
     assert Dialect.of(Endpoint.from_environment()).limits[0] == "max_completion_tokens"
+
+
+def test_what_is_known_of_a_server_is_not_tried(
+    faulty: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {"limits": ("max_tokens",), "json": False, "schema": False}
+    monkeypatch.setattr(dialect, "KNOWN", {urlsplit(faulty.url).hostname: fields})
+    monkeypatch.setenv("OPENAI_BASE_URL", faulty.url)
+    faulty.answer = rejecting("max_completion_tokens", "response_format")
+    model = OpenAIModel("tiny", json=True, concurrency=1)
+    answers = model.complete([prompt(), replace(prompt(), schema={"type": "object"})])
+    assert [answer.text for answer in answers] == ["max_tokens messages model seed"] * 2
+    assert len(faulty.asked) == 2, "no refusal"
+    assert model.notes == [
+        f"{faulty.url} takes no response_format, so JSON output is not enforced",
+        f"{faulty.url} takes no JSON schema, so answers may have any form",
+    ]
+    silent = OpenAIModel("tiny", concurrency=1)
+    assert silent.complete([prompt()])[0].text == "max_tokens messages model seed"
+    assert silent.notes == []
 
 
 def test_answers_are_yielded_as_they_arrive_and_returned_in_order(faulty: FaultServer) -> None:

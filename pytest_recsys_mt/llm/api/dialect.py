@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_recsys_mt.llm.api.endpoint import Endpoint
@@ -53,9 +54,13 @@ class Dialect:
         OpenAI's newer models refuse `max_tokens`; several other servers silently ignore
         `max_completion_tokens` and write without limit.
         """
-        names = ("max_tokens", "max_completion_tokens")
-        is_openai = urlsplit(endpoint.url).hostname == "api.openai.com"
-        return cls(names[::-1] if is_openai else names)
+        usual: dict[str, Any] = {"limits": ("max_tokens", "max_completion_tokens")}
+        return cls(**(usual | KNOWN.get(urlsplit(endpoint.url).hostname or "", {})))
+
+    def unenforced(self, url: str, *, schema: bool, json: bool) -> list[str]:
+        """What does not hold answers to a form although it was asked to; one sentence each."""
+        asked = replace(self, schema=self.schema or schema, json=self.json or json)
+        return self.notes_since(asked, url, "")
 
     def of_responses(self) -> Dialect:
         """The same in the Responses API."""
@@ -114,3 +119,13 @@ class Dialect:
             "limits": f"{url} takes {self.limits[0]}, not {before.limits[0]}",
         }
         return [note for name, note in lost.items() if getattr(self, name) != getattr(before, name)]
+
+
+KNOWN: Mapping[str, Mapping[str, Any]] = {
+    "api.openai.com": {"limits": ("max_completion_tokens", "max_tokens")}
+}
+"""Fields of `Dialect` that are known before an endpoint refuses anything, by its host.
+
+No other endpoint needs an entry: the usual dialect is tried, and what is refused is left out from then on. An entry
+saves that one refused call.
+"""

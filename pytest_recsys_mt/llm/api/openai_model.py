@@ -307,6 +307,9 @@ class OpenAIModel:
             else:
                 answer = chat_api.read(body)
                 self._learn(dialect)
+                asks_schema = prompt.schema is not None
+                url = self._endpoint.url
+                self._tell(dialect.unenforced(url, schema=asks_schema, json=self.json))
                 return answer
 
     def _arguments(self, prompt: Prompt, dialect: Dialect) -> dict[str, Any]:
@@ -337,11 +340,14 @@ class OpenAIModel:
     def _learn(self, dialect: Dialect) -> None:
         if dialect == self._dialect:
             return
-        for note in dialect.notes_since(self._dialect, self._endpoint.url, self.model):
+        self._tell(dialect.notes_since(self._dialect, self._endpoint.url, self.model))
+        self._dialect = dialect
+
+    def _tell(self, notes: Sequence[str]) -> None:
+        for note in notes:
             if note not in self.notes:
                 self.notes.append(note)
                 logging.getLogger(__name__).warning(note)
-        self._dialect = dialect
 
     def _reason(self, error: Exception) -> str:
         reason = chat_api.describe(error, self._endpoint, self._default_limit)

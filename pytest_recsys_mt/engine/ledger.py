@@ -118,7 +118,7 @@ class RunningTest:
         drawn = max(known, sampled)
         return replace(account, drawn=drawn, not_asked=drawn - known).plain
 
-    def heard(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
+    def asserted(self, verdict: Verdict, truth: bool, code: CodeType, line: int) -> bool:
         """Record that a verdict was false at a line of some code; in a plan, say what lets it go on."""
         if self.branches is not None:
             return self.branches.says(code.co_filename, line)

@@ -322,4 +322,4 @@ def _told(verdict: Verdict, truth: bool) -> bool:
     if verdict.ledger is None:
         return truth
     frame = sys._getframe(2)
-    return bool(verdict.ledger.heard(verdict, truth, frame.f_code, frame.f_lineno))
+    return bool(verdict.ledger.asserted(verdict, truth, frame.f_code, frame.f_lineno))

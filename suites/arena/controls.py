@@ -147,7 +147,7 @@ def sees(arena: Arena, control: str, aspect: str, least: float) -> Verdict:
     least = share("judge_sees", "least", least)
     measures = f"preference for users' own choices over {given.bad}"
     claim = Claim(f"judge_sees:{control}{of_aspect}", "at least", least, measures=measures)
-    effects = lambda heard: heard.effects((-1.0, 1.0), aspect, effect=good_wins)
+    effects = lambda answered: answered.effects((-1.0, 1.0), aspect, effect=good_wins)
     verdict = verdict_on_judge(
         arena, claim, control, against(given.planted), effects, aspect=aspect
     )

@@ -183,7 +183,7 @@ def keeps(arena: Arena, name: str, margin: float) -> Verdict:
     margin = share("judge_keeps", "margin", margin)
     claim = Claim(f"judge:{name}", promise.kind, margin, measures=promise.measures)
     shown = {"floor": _floor, "agreement": _turned_agreement} if name == "turned_round" else {}
-    effects = lambda heard: heard.effects(promise.reach, effect=promise.effect, **shown)
+    effects = lambda answered: answered.effects(promise.reach, effect=promise.effect, **shown)
     verdict = verdict_on_judge(arena, claim, name, promise.comparisons, effects)
     estimate = verdict.estimate or 0.0
     fault = promise.fault.format("first" if estimate > 0 else "second")

@@ -31,7 +31,7 @@ Maker = Callable[[Arena, Asked, Asked, Generator], Sequence[Comparison]]
 
 
 @dataclass(frozen=True)
-class Heard:
+class JudgeAnswers:
     """A judge's answers to the questions of one test, about the users in `rows`, and why there are none about others.
 
     `left_out` has the users of whom there is no question, `failed` those of whom the judge's calls failed, by reason.
@@ -77,7 +77,7 @@ def verdict_on_judge(
     claim: Claim,
     relation: str,
     make: Maker,
-    effects: Callable[[Heard], Effects],
+    effects: Callable[[JudgeAnswers], Effects],
     *,
     asked_as: str = "",
     aspect: str = OVERALL,
@@ -106,12 +106,12 @@ def verdict_on_judge(
         for ours, theirs in zip(pairs.source, pairs.followup, strict=True):
             if ours.user not in made:
                 made[ours.user] = comparisons(ours, theirs)
-        heard = Heard()
+        answered = JudgeAnswers()
         asked: list[tuple[int, Sequence[Comparison]]] = []
         for row, ours in enumerate(pairs.source):
             own = made[ours.user]
             if isinstance(own, NotApplicable):
-                heard.left_out[str(own)].append(row)
+                answered.left_out[str(own)].append(row)
             else:
                 asked.append((row, own))
         judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
@@ -119,11 +119,11 @@ def verdict_on_judge(
             said = [next(judgements) for _ in own]
             wrong = next((each.error for each in said if each.error), None)
             if wrong is None:
-                heard.rows.append(row)
-                heard.judgements.append(said)
+                answered.rows.append(row)
+                answered.judgements.append(said)
             else:
-                heard.failed[wrong].append(row)
-        return Seen.of(effects(heard), pairs, pairs.source, pairs.followup)
+                answered.failed[wrong].append(row)
+        return Seen.of(effects(answered), pairs, pairs.source, pairs.followup)
 
     verdict = step_by_step(claim, relation, arena.context, arena.users, see)
     arena.bench.verdicts[key] = annotate(verdict, column=False)

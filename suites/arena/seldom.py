@@ -15,7 +15,12 @@ from pytest_recsys_mt.suites.arena.arena import Arena
 from pytest_recsys_mt.suites.arena.controls import CONTROLS, against
 from pytest_recsys_mt.suites.arena.judge_promises import both_orders
 from pytest_recsys_mt.suites.arena.judging import Judgement
-from pytest_recsys_mt.suites.arena.questioning import Heard, Maker, explained, verdict_on_judge
+from pytest_recsys_mt.suites.arena.questioning import (
+    JudgeAnswers,
+    Maker,
+    explained,
+    verdict_on_judge,
+)
 from pytest_recsys_mt.verdict.verdict import Verdict
 
 
@@ -68,14 +73,14 @@ def seldom(arena: Arena, what: str, most: float) -> Verdict:
     most = share("judge_seldom", "most", most)
     claim = Claim(f"judge_seldom:{what}", "at most", most, measures=given.measures)
 
-    def effects(heard: Heard) -> Effects:
-        shares = [np.mean([given.happened(each) for each in said]) for said in heard.judgements]
+    def effects(answered: JudgeAnswers) -> Effects:
+        shares = [np.mean([given.happened(each) for each in said]) for said in answered.judgements]
         return Effects(
-            rows=np.array(heard.rows, np.intp),
+            rows=np.array(answered.rows, np.intp),
             effect=np.array(shares, np.float64),
             reach=(0.0, 1.0),
-            left_out=heard.left_out,
-            failed=heard.failed,
+            left_out=answered.left_out,
+            failed=answered.failed,
         )
 
     verdict = verdict_on_judge(

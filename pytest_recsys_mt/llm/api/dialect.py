@@ -55,7 +55,8 @@ class Dialect:
         `max_completion_tokens` and write without limit.
         """
         usual: dict[str, Any] = {"limits": ("max_tokens", "max_completion_tokens")}
-        return cls(**(usual | KNOWN.get(urlsplit(endpoint.url).hostname or "", {})))
+        known = KNOWN.get(urlsplit(endpoint.url).hostname or "", {})
+        return cls(**{**usual, **known})
 
     def unenforced(self, url: str, *, schema: bool, json: bool) -> list[str]:
         """What does not hold answers to a form although it was asked to; one sentence each."""

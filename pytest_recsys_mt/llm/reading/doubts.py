@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_recsys_mt.llm.reading import comments
+from pytest_recsys_mt.llm.reading.candidates_in_lines import CandidatesInLines, Line, nothing_beside
 from pytest_recsys_mt.llm.reading.doubts_of_entries import (
     GRADE_WORDS,
     some_are_marked,
@@ -17,7 +18,6 @@ from pytest_recsys_mt.llm.reading.doubts_of_sentences import (
     why_sentences_contradict,
 )
 from pytest_recsys_mt.llm.reading.doubts_words import SAYS, SENTENCE, count_small, mark_of
-from pytest_recsys_mt.llm.reading.heard import Heard, Line, nothing_beside
 from pytest_recsys_mt.llm.reading.line import Piece
 from pytest_recsys_mt.llm.reading.names import role_of
 from pytest_recsys_mt.llm.reading.reader import Reader
@@ -53,122 +53,126 @@ def of_answer(
     if any(role_of(name) == "final" for name in names):
         # Whatever was thought before it does not count.
         found = found[found.index(taken[0]) :] if taken[0] in found else found
-    heard = Heard(reader, found, taken)
-    why = _of_parts(heard)
-    if why or not (heard.entries or heard.chains):
+    in_lines = CandidatesInLines(reader, found, taken)
+    why = _of_parts(in_lines)
+    if why or not (in_lines.entries or in_lines.chains):
         return why
-    return _of_lines(heard) or _of_list(heard, names)
+    return _of_lines(in_lines) or _of_list(in_lines, names)
 
 
 def _is_lettered(piece: Piece) -> bool:
     return piece.place in ("line", "note") and _LETTERED.match(piece.text) is not None
 
 
-def _of_parts(heard: Heard) -> str:
+def _of_parts(in_lines: CandidatesInLines) -> str:
     """Why the list may be the history, groups without an order, or a chain that is corrected."""
-    items = heard.reader.items()
-    if len(items) > heard.reader.wanted and set(items[:_RESTATED]) <= heard.reader.history:
+    items = in_lines.reader.items()
+    if len(items) > in_lines.reader.wanted and set(items[:_RESTATED]) <= in_lines.reader.history:
         return "it begins with the history"
-    if any(text.strip(" *_#:：").casefold() in GRADE_WORDS for text in heard.texts):
+    if any(text.strip(" *_#:：").casefold() in GRADE_WORDS for text in in_lines.texts):
         return "its parts have names that say no order"
-    if any(SAYS["replaced"].search(piece.text.casefold()) for piece in heard.chains):
+    if any(SAYS["replaced"].search(piece.text.casefold()) for piece in in_lines.chains):
         return "it corrects its list afterwards"
-    if any(" = " in piece.text for piece in heard.chains):
+    if any(" = " in piece.text for piece in in_lines.chains):
         return "it ranks some items alike"
     return ""
 
 
-def _of_lines(heard: Heard) -> str:
+def _of_lines(in_lines: CandidatesInLines) -> str:
     """Why the items that lines name may not be those of the list."""
-    entries = [heard.placed(piece) for piece in heard.entries]
-    if heard.reader.names_none:
+    entries = [in_lines.placed(piece) for piece in in_lines.entries]
+    if in_lines.reader.names_none:
         wordy = sum(bool(named) and count_small(rest) > SENTENCE for rest, named in entries)
         if 2 * wordy > len(entries):
             return "its entries name offered items among other words"
-    if heard.keeps_order and any(map(comments.is_refusal, heard.texts)):
+    if in_lines.keeps_order and any(map(comments.is_refusal, in_lines.texts)):
         return "it declines to answer"
-    if any(len(heard.reader.lost_numbers(piece.text)) > 1 for piece in heard.entries):
+    if any(len(in_lines.reader.lost_numbers(piece.text)) > 1 for piece in in_lines.entries):
         return "its entries name other items too"
-    if entries and not heard.listed:
+    if entries and not in_lines.listed:
         why = why_sentences_contradict(entries)
         if why:
             return why
-    if heard.inside and len(heard.inside) < heard.reader.wanted and _others_behind(heard):
+    if (
+        in_lines.inside
+        and len(in_lines.inside) < in_lines.reader.wanted
+        and _others_behind(in_lines)
+    ):
         return "other items stand behind the list"
-    if heard.listed and _is_another_chosen_before(heard):
+    if in_lines.listed and _is_another_chosen_before(in_lines):
         return "a sentence before the list names another item"
     return ""
 
 
-def _others_behind(heard: Heard) -> set[str]:
+def _others_behind(in_lines: CandidatesInLines) -> set[str]:
     """The offered items that sentences and marked lines behind the list name, and the list does not."""
-    others = set(heard.others)
+    others = set(in_lines.others)
     announced = False  # whether a line says what stands below it
-    for piece in heard.found[heard.first + 1 :]:
+    for piece in in_lines.found[in_lines.first + 1 :]:
         if piece.place != "line":
             continue
-        rest, named = heard.line(piece)
+        rest, named = in_lines.line(piece)
         if not named:
             announced = True
         if count_small(rest) > 1 or (announced and mark_of(piece)):
-            others.update(set(named) - heard.inside)
+            others.update(set(named) - in_lines.inside)
     return others
 
 
-def _is_another_chosen_before(heard: Heard) -> bool:
+def _is_another_chosen_before(in_lines: CandidatesInLines) -> bool:
     """Whether a sentence before the list recommends an item that is not in it."""
-    for piece in heard.found[: heard.first]:
-        line, places = heard.placed(piece)
+    for piece in in_lines.found[: in_lines.first]:
+        line, places = in_lines.placed(piece)
         if None in places and chooses(line):
             return True
     return False
 
 
-def _of_list(heard: Heard, names: Sequence[str]) -> str:
+def _of_list(in_lines: CandidatesInLines, names: Sequence[str]) -> str:
     """Why the words and numbers in the list and around it may contradict its order."""
-    rests = [heard.line(piece)[0].casefold() for piece in heard.entries]
-    behind = _lines_behind(heard)
-    right_before = heard.found[max(0, heard.first - 2) : heard.first]
+    rests = [in_lines.line(piece)[0].casefold() for piece in in_lines.entries]
+    behind = _lines_behind(in_lines)
+    right_before = in_lines.found[max(0, in_lines.first - 2) : in_lines.first]
     before = [piece.text for piece in right_before if piece.place in ("line", "note")]
-    before += [*names, *(piece.name for piece in heard.chains)]
+    before += [*names, *(piece.name for piece in in_lines.chains)]
     return (
-        why_entries_contradict(heard, rests)
-        or _of_marks(heard, behind)
-        or why_ranks_contradict(heard, rests)
+        why_entries_contradict(in_lines, rests)
+        or _of_marks(in_lines, behind)
+        or why_ranks_contradict(in_lines, rests)
         or why_neighbours_contradict(rests, before, behind)
         or _of_places(behind)
-        or _of_scores(heard, rests)
-        or why_corrected(behind, heard.reader.offered)
+        or _of_scores(in_lines, rests)
+        or why_corrected(behind, in_lines.reader.offered)
     )
 
 
-def _lines_behind(heard: Heard) -> list[Line]:
+def _lines_behind(in_lines: CandidatesInLines) -> list[Line]:
     """The lines below the beginning of the list that are none of its entries."""
-    entries = _entry_pieces(heard)
+    entries = _entry_pieces(in_lines)
     behind = []
-    for piece in heard.found[heard.first + 1 :]:
-        if piece.place == "line" and piece in heard and piece not in entries:
-            behind.append(heard.placed(piece))
+    for piece in in_lines.found[in_lines.first + 1 :]:
+        if piece.place == "line" and piece in in_lines and piece not in entries:
+            behind.append(in_lines.placed(piece))
     return behind
 
 
-def _entry_pieces(heard: Heard) -> set[Piece]:
+def _entry_pieces(in_lines: CandidatesInLines) -> set[Piece]:
     """The pieces that are entries; of a list without marks, those that name what none above them names."""
-    if heard.listed:
-        return set(heard.listed)
-    entries = set(heard.entries[:1])
+    if in_lines.listed:
+        return set(in_lines.listed)
+    entries = set(in_lines.entries[:1])
     named_above = set[str]()
-    for piece in heard.entries:
-        named = heard.line(piece)[1]
+    for piece in in_lines.entries:
+        named = in_lines.line(piece)[1]
         if not named_above.issuperset(named):
             entries.add(piece)
             named_above.update(named)
     return entries
 
 
-def _of_marks(heard: Heard, behind: Sequence[Line]) -> str:
+def _of_marks(in_lines: CandidatesInLines, behind: Sequence[Line]) -> str:
     """Why only some entries of a list that is longer than asked for may be recommended."""
-    marked = some_are_marked(heard)
+    marked = some_are_marked(in_lines)
     if marked is None:
         return ""
     if marked:
@@ -192,10 +196,10 @@ def _of_places(behind: Sequence[Line]) -> str:
     return ""
 
 
-def _of_scores(heard: Heard, rests: Sequence[str]) -> str:
+def _of_scores(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
     """Why the scores may be the order; ranks before entries count more, unless they are the candidates' numbers."""
-    ranked = any(piece.number is not None for piece in heard.listed)
-    if ranked and not heard.keeps_order:
+    ranked = any(piece.number is not None for piece in in_lines.listed)
+    if ranked and not in_lines.keeps_order:
         return ""
     if scores_fall_short(rests):
         return "its scores and its order contradict each other"

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+from pytest_recsys_mt.llm.reading.candidates_in_lines import CandidatesInLines
 from pytest_recsys_mt.llm.reading.doubts_words import SAYS, YEAR, mark_of, numbered
-from pytest_recsys_mt.llm.reading.heard import Heard
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import GRADES
 
@@ -20,34 +20,34 @@ _NO_MARK = re.compile(r"[\s:;,.!?'’\"“”&/–—\d-]")
 _MARKS = 4  # more different words beside titles are comments
 
 
-def why_entries_contradict(heard: Heard, rests: Sequence[str]) -> str:
+def why_entries_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
     """Why the entries of a list may not all be recommended.
 
     Args:
-        heard: What the lines of the answer name.
+        in_lines: What the lines of the answer name.
         rests: The entries in lower case, without titles.
 
     Returns:
         The reason; empty if there is none.
     """
-    entries = [piece.whole or piece.text for piece in heard.entries]
+    entries = [piece.whole or piece.text for piece in in_lines.entries]
     checked = sum(bool(SAYS["checked"].search(entry)) for entry in entries)
     rejects = any(map(SAYS["bad"].search, entries)) or any(map(SAYS["rejected"].search, rests))
-    if rejects or 0 < checked < len(entries) or _are_badly_graded(heard, rests):
+    if rejects or 0 < checked < len(entries) or _are_badly_graded(in_lines, rests):
         return "some of its entries are marked as bad"
-    if _another_column_names_items(heard):
+    if _another_column_names_items(in_lines):
         return "another column names offered items too"
     if _have_labels(entries, rests) or any(map(SAYS["below"].search, rests)):
         return "its parts have names that say no order"
-    if any(_names_another(heard.reader, piece.text) for piece in heard.entries):
+    if any(_names_another(in_lines.reader, piece.text) for piece in in_lines.entries):
         return "its entries name another item too"
     return ""
 
 
-def _are_badly_graded(heard: Heard, rests: Sequence[str]) -> bool:
+def _are_badly_graded(in_lines: CandidatesInLines, rests: Sequence[str]) -> bool:
     """Whether all entries have grades, and one has the worst, or the grades do not fall."""
     grades = []
-    for rest, piece in zip(rests, heard.entries, strict=True):
+    for rest, piece in zip(rests, in_lines.entries, strict=True):
         found = _GRADE.search(f"{rest} | {piece.beside.casefold()}")
         if found is None:
             return False
@@ -57,16 +57,16 @@ def _are_badly_graded(heard: Heard, rests: Sequence[str]) -> bool:
     return 0 in grades or grades != sorted(grades, reverse=True)
 
 
-def _another_column_names_items(heard: Heard) -> bool:
-    reader = heard.reader
+def _another_column_names_items(in_lines: CandidatesInLines) -> bool:
+    reader = in_lines.reader
     others = 0
-    for piece in heard.entries:
-        named = heard.line(piece)[1]
+    for piece in in_lines.entries:
+        named = in_lines.line(piece)[1]
         for cell in piece.beside.split(" | "):
             item = reader.equal(cell)
             if item is not None and item.id in reader.titles and item.id not in named:
                 others += 1
-    return 2 * others > len(heard.entries) > 1
+    return 2 * others > len(in_lines.entries) > 1
 
 
 def _have_labels(entries: Sequence[str], rests: Sequence[str]) -> bool:
@@ -92,19 +92,19 @@ def _names_another(reader: Reader, entry: str) -> bool:
     return len(mentioned) > 1 and SAYS["replaces"].search(rest.casefold()) is not None
 
 
-def some_are_marked(heard: Heard) -> bool | None:
+def some_are_marked(in_lines: CandidatesInLines) -> bool | None:
     """Whether only some entries of a list that is longer than asked for have a mark or a number.
 
     Returns:
         None if the list is not longer, so that nothing needs to be marked.
     """
     rests = []
-    for piece in heard.entries:
-        rest, named = heard.line(piece)
+    for piece in in_lines.entries:
+        rest, named = in_lines.line(piece)
         bare = not any(map(str.isalnum, rest))
-        if named and (bare or piece in heard.listed):
+        if named and (bare or piece in in_lines.listed):
             rests.append(f"{mark_of(piece)} {rest}".casefold())
-    if len(rests) <= heard.reader.wanted:
+    if len(rests) <= in_lines.reader.wanted:
         return None
     return _marks_differ(rests)
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 
+from pytest_recsys_mt.llm.reading.candidates_in_lines import CandidatesInLines
 from pytest_recsys_mt.llm.reading.doubts_words import SAYS, YEAR, numbered
-from pytest_recsys_mt.llm.reading.heard import Heard
 from pytest_recsys_mt.llm.reading.reader import Reader
 from pytest_recsys_mt.llm.reading.wording import ORDINALS
 
@@ -15,11 +15,11 @@ _RANKS = 3  # fewest numbers that are ranks without a word that says so
 _LONGEST = 3  # most digits of a rank
 
 
-def why_ranks_contradict(heard: Heard, rests: Sequence[str]) -> str:
+def why_ranks_contradict(in_lines: CandidatesInLines, rests: Sequence[str]) -> str:
     """Why numbers beside the entries may be their ranks, also in a column or field of another name.
 
     Args:
-        heard: What the lines of the answer name.
+        in_lines: What the lines of the answer name.
         rests: The entries in lower case, without titles.
 
     Returns:
@@ -27,38 +27,40 @@ def why_ranks_contradict(heard: Heard, rests: Sequence[str]) -> str:
     """
 
     def offered_numbers() -> list[int | None]:
-        items = [heard.line(piece)[1] for piece in heard.entries]
-        return [heard.reader.places.get(named[0]) if named else None for named in items]
+        items = [in_lines.line(piece)[1] for piece in in_lines.entries]
+        return [in_lines.reader.places.get(named[0]) if named else None for named in items]
 
     if _ranks_differ(rests, offered_numbers):
         return "its ranks and its order contradict each other"
-    if _end_in_another_order(heard, rests, offered_numbers):
+    if _end_in_another_order(in_lines, rests, offered_numbers):
         return "numbers behind its entries say another order"
-    if any(piece.beside for piece in heard.entries):
-        for numbers in _other_columns(heard):
+    if any(piece.beside for piece in in_lines.entries):
+        for numbers in _other_columns(in_lines):
             if _reorders(numbers, offered_numbers()):
                 return "a column of numbers says another order"
     return ""
 
 
 def _end_in_another_order(
-    heard: Heard, rests: Sequence[str], offered_numbers: Callable[[], Sequence[int | None]]
+    in_lines: CandidatesInLines,
+    rests: Sequence[str],
+    offered_numbers: Callable[[], Sequence[int | None]],
 ) -> bool:
     """Whether each entry has one number, and these are the ranks of another order."""
     if len(rests) < _RANKS or not all(map(_DIGIT.search, rests)):
         return False
-    naming = [piece for piece in heard.entries if heard.line(piece)[1]]
+    naming = [piece for piece in in_lines.entries if in_lines.line(piece)[1]]
     if 2 * len(naming) <= len(rests):
         return False
-    numbers = _only_numbers(heard)
+    numbers = _only_numbers(in_lines)
     return None not in numbers and _reorders(numbers, offered_numbers())
 
 
-def _only_numbers(heard: Heard) -> list[int | None]:
+def _only_numbers(in_lines: CandidatesInLines) -> list[int | None]:
     """The number in each entry beside its titles and years; None where there is not exactly one."""
     numbers = []
-    for piece in heard.entries:
-        found = re.findall(r"\d+", _without_titles(heard.reader, piece.text))
+    for piece in in_lines.entries:
+        found = re.findall(r"\d+", _without_titles(in_lines.reader, piece.text))
         numbers.append(_rank_in(found[0]) if len(found) == 1 else None)
     return numbers
 
@@ -69,11 +71,11 @@ def _without_titles(reader: Reader, text: str) -> str:
     return YEAR.sub("", text)
 
 
-def _other_columns(heard: Heard) -> list[list[int | None]]:
+def _other_columns(in_lines: CandidatesInLines) -> list[list[int | None]]:
     """The columns of numbers beside the entries that were read neither as ranks nor as scores."""
-    scores = [None if piece.score is None else abs(piece.score) for piece in heard.entries]
-    known = [[piece.number for piece in heard.entries], scores]
-    rows = [piece.beside.split(" | ") for piece in heard.entries]
+    scores = [None if piece.score is None else abs(piece.score) for piece in in_lines.entries]
+    known = [[piece.number for piece in in_lines.entries], scores]
+    rows = [piece.beside.split(" | ") for piece in in_lines.entries]
     columns = []
     for column in zip(*rows, strict=False):
         cells = [cell.strip("*#. ") for cell in column]

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from pytest_recsys_mt.llm.reading.candidates_in_lines import Line
 from pytest_recsys_mt.llm.reading.doubts_of_order import scores_in
 from pytest_recsys_mt.llm.reading.doubts_words import SAYS, SENTENCE, count_small, is_question
-from pytest_recsys_mt.llm.reading.heard import Line
 
 _FEW = 4  # fewer letters beside titles say nothing
 _NUMBERS = re.compile(

@@ -114,10 +114,10 @@ class _Block(nn.Module):
         parts = self.project(self.before(states)).view(*shape[:2], 3, self.heads, -1)
         query, key, value = parts.permute(2, 0, 3, 1, 4)
         rate = self.dropout.p if self.training else 0.0
-        heard = functional.scaled_dot_product_attention(
+        attended = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=seen, dropout_p=rate
         )
-        states = states + self.dropout(self.mix(heard.transpose(1, 2).reshape(shape)))
+        states = states + self.dropout(self.mix(attended.transpose(1, 2).reshape(shape)))
         inner = self.dropout(functional.relu(self.inner(self.between(states))))
         out: Tensor = states + self.dropout(self.outer(inner))
         return out

@@ -15,7 +15,7 @@ _MARKER = re.compile(r"\d{0,3}[.)]?\s*[-*•]?\s*")
 _MARKED = ("numbered", "bulleted", "data")
 
 
-class Heard:
+class CandidatesInLines:
     """What the lines of an answer name of what is offered.
 
     Args:

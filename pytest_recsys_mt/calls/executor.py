@@ -184,11 +184,11 @@ class Executor:
                 self._take_from_cache(subject, waiting, since)
             calls = list(waiting.values())
             self._arrivals.expect(subject, calls)
-            unasked = self._batches.send(subject, calls, ask, then)
-            retried = self._arrivals.to_retry(calls)
-            unasked = self._batches.send(subject, retried, ask) or unasked
-            self._arrivals.settle_empty(subject, calls)
-        return unasked
+            sent = self._batches.send(subject, calls, ask, then)
+            retried = self._arrivals.to_retry(sent.calls)
+            sent_again = self._batches.send(subject, retried, ask)
+            self._arrivals.settle_empty(subject, sent.calls)
+        return sent_again.unasked or sent.unasked
 
     def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
         """The answers of a subject that asks another one, its `behind`: only that one's calls count."""

@@ -108,7 +108,8 @@ class Executor:
 
         The same tests then find all their answers there.
         """
-        return self._keeping.kept == {True} and not self._keeping.held
+        keeping = self._keeping
+        return keeping.any_storable and not keeping.any_missing and not keeping.held
 
     def execute(
         self,
@@ -157,7 +158,7 @@ class Executor:
             if not unasked:
                 unasked = self._send_waiting(subject, waiting, since, ask, then)
         if unasked:
-            self._keeping.kept.add(False)
+            self._keeping.any_missing = True
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def _without_answer(self, calls: Sequence[Call]) -> dict[str, Call]:
@@ -290,7 +291,7 @@ class Executor:
             answer = cached.get(key)
             if answer is None:
                 continue
-            self._keeping.kept.add(True)
+            self._keeping.any_storable = True
             if self._is_older(answer, since):
                 continue
             newest = max(newest, answer.get("asked", newest))

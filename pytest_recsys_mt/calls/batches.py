@@ -1,6 +1,7 @@
 """Sends calls in batches, as far as the limits of the run allow."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from pytest_recsys_mt.calls.answer import LOST, Answer
 from pytest_recsys_mt.calls.arrivals import Answered, Arrivals
@@ -15,6 +16,30 @@ Ask = Callable[[Subject, Sequence[Call]], Iterator[list[tuple[int, Answer]]]]
 
 Then = Callable[[Sequence[str]], Sequence[Call]]
 """Takes the keys of the calls that were just answered; returns the calls that follow from their answers."""
+
+
+class Sent(NamedTuple):
+    """What became of calls that were to be sent.
+
+    Attributes:
+        calls: The calls, then those that followed from their answers, also where they were not sent.
+        unasked: Why no more calls are sent; empty if no limit is reached.
+    """
+
+    calls: Sequence[Call]
+    unasked: str = ""
+
+
+class Following(NamedTuple):
+    """Calls that follow from answers to a batch.
+
+    Attributes:
+        joined: Those that were sent within the batch.
+        later: Those that are left to a later batch.
+    """
+
+    joined: Sequence[Call] = ()
+    later: Sequence[Call] = ()
 
 
 def ask_here(subject: Subject, calls: Sequence[Call]) -> Iterator[list[tuple[int, Answer]]]:
@@ -53,72 +78,69 @@ class Batches:
         self._is_limited = is_limited
 
     def send(
-        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None = None
-    ) -> str:
-        """Send calls, and those that follow (appended to `calls`), until a limit is reached; returns it."""
+        self, subject: Subject, calls: Sequence[Call], ask: Ask | None, then: Then | None = None
+    ) -> Sent:
+        """Send calls, and those that follow from their answers, until a limit is reached."""
         if not calls:
-            return ""
+            return Sent(calls)
         with self._progress.batch(subject.name, len(calls)):
             unpriced = self._bill.unpriced(subject, calls)
             if unpriced:
-                return unpriced
-            waiting = calls.copy()
+                return Sent(calls, unpriced)
+            with_following = list(calls)
+            waiting = list(calls)
             while waiting and not self._stopping.reason(subject):
                 room = self._bill.room(subject, waiting)
                 batch = waiting[:room]
                 waiting = waiting[room:]
                 self._bill.reserve(subject, batch)
-                further = self._send_batch(subject, batch, ask, then)
-                joined = batch[room:]
-                calls += joined
-                calls += further
-                waiting += further
-            return self._stopping.final(subject)
+                following = self._send_batch(subject, batch, ask, then)
+                with_following += following.joined
+                with_following += following.later
+                waiting += following.later
+            return Sent(with_following, self._stopping.final(subject))
 
     def _send_batch(
-        self, subject: Subject, calls: list[Call], ask: Ask | None, then: Then | None
-    ) -> list[Call]:
-        """Send one batch; calls that join it are appended to `calls`, others that follow are returned."""
+        self, subject: Subject, calls: Sequence[Call], ask: Ask | None, then: Then | None
+    ) -> Following:
+        """Send one batch; returns the calls that follow from its answers."""
         send = ask or self._ask
         arrivals = send(subject, tuple(calls))
-        further: list[Call] = []
+        in_batch = list(calls)  # positions of calls that join the batch go on behind these
+        later: list[Call] = []
         winds_down = False
         try:
             for arrived in arrivals:
-                answered = [(calls[position], answer) for position, answer in arrived]
+                answered = [(in_batch[position], answer) for position, answer in arrived]
                 self._arrivals.store(subject, answered)
                 if self._stopping.reason(subject) and not winds_down:
                     # Calls in flight are paid for, so wait for them if the subject can.
                     winds_down = self._is_here and subject.wind_down()
                     if not winds_down:
-                        return further
+                        return Following(in_batch[len(calls) :], later)
                 if then is not None and not winds_down:
-                    further += self._follow(subject, calls, answered, ask, then)
+                    following = self._follow(subject, answered, ask, then)
+                    in_batch += following.joined
+                    later += following.later
         finally:
             if ask is None and self._is_here:
-                self._note_in_flight(subject, calls)
+                self._note_in_flight(subject, in_batch)
             close = getattr(arrivals, "close", None)  # cancels the calls in flight
             if close is not None:
                 close()
         if not winds_down:
-            self._fail_unanswered(subject, calls)
-        return further
+            self._fail_unanswered(subject, in_batch)
+        return Following(in_batch[len(calls) :], later)
 
     def _follow(
-        self,
-        subject: Subject,
-        calls: list[Call],
-        answered: Sequence[Answered],
-        ask: Ask | None,
-        then: Then,
-    ) -> Sequence[Call]:
-        """Begin the calls that follow from answers: send them with `calls`, or return them for a later batch."""
+        self, subject: Subject, answered: Sequence[Answered], ask: Ask | None, then: Then
+    ) -> Following:
+        """Begin the calls that follow from answers: send them within the batch in flight, or leave them to a later one."""
         following = then(self._arrivals.keys_to_follow(answered))
         self._arrivals.expect(subject, following)
         if following and self._joins(subject, following, ask):
-            calls += following
-            return ()
-        return following
+            return Following(joined=following)
+        return Following(later=following)
 
     def _joins(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> bool:
         """Send calls within the batch in flight, if no limit must be checked before; returns whether they were."""

@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 
 from pytest_recsys_mt.calls.answer import Answer, Known
 from pytest_recsys_mt.calls.arrivals import Arrivals
@@ -19,18 +19,11 @@ from pytest_recsys_mt.calls.limits import Budget
 from pytest_recsys_mt.calls.prices import Prices
 from pytest_recsys_mt.calls.progress import Progress
 from pytest_recsys_mt.calls.readings import Readings
+from pytest_recsys_mt.calls.scheduling import Decision, OnlyKnown, Scheduler, Turns
 from pytest_recsys_mt.calls.stopping import Stopping
 from pytest_recsys_mt.calls.subject import Subject
 
-__all__ = ["Ask", "Executor", "Lacks", "Then", "UnknownError"]
-
-Lacks = Callable[[Subject | None, Sequence[Call]], bool]
-"""Takes calls whose answers are missing, and their subject, which is None if they cannot be sent with others. Returns
-True once the answers may be looked for again, False if the calls are to be sent now."""
-
-
-class UnknownError(Exception):
-    """Answers are missing, and none may be asked for now."""
+__all__ = ["Ask", "Executor", "Then"]
 
 
 class Executor:
@@ -84,6 +77,7 @@ class Executor:
         if budget is not None:
             self._progress.at_most(budget.limits.calls, budget.limits.usd, "allowed")
         self._keeping = Keeping(cache, run)
+        self._turns = Turns(cache, self._keeping, budget, self._progress)
         stopping = Stopping(self.bill, self._keeping)
         self._answers = Known()
         self._arrivals = Arrivals(
@@ -107,8 +101,6 @@ class Executor:
             progress=self._progress,
             is_limited=budget is not None,
         )
-        self._lacks: Lacks = _send_now
-        self._settles: Callable[[], bool] = _nothing_to_wait_for
 
     @property
     def replayable(self) -> bool:
@@ -116,7 +108,8 @@ class Executor:
 
         The same tests then find all their answers there.
         """
-        return self._keeping.kept == {True} and not self._keeping.held
+        keeping = self._keeping
+        return keeping.any_storable and not keeping.any_missing and not keeping.held
 
     def execute(
         self,
@@ -157,7 +150,7 @@ class Executor:
             if waiting and self._mode == "replay":
                 raise missing(subject, list(waiting.values()))
         sent_with_others = subject if since is None and ask is None else None
-        if waiting and self._lacks(sent_with_others, list(waiting.values())):
+        if waiting and self._looks_again(sent_with_others, waiting):
             return self.execute(subject, calls, since=since, ask=ask, then=then)
         unasked = ""
         if waiting:
@@ -165,12 +158,17 @@ class Executor:
             if not unasked:
                 unasked = self._send_waiting(subject, waiting, since, ask, then)
         if unasked:
-            self._keeping.kept.add(False)
+            self._keeping.any_missing = True
         return [self._answers.get(call.key) or {"unasked": unasked} for call in calls]
 
     def _without_answer(self, calls: Sequence[Call]) -> dict[str, Call]:
         """The distinct calls that have no answer in this process, by their keys."""
         return {call.key: call for call in calls if call.key not in self._answers}
+
+    def _looks_again(self, subject: Subject | None, waiting: dict[str, Call]) -> bool:
+        """Whether the scheduler wants answers to be looked for once more, before calls are sent."""
+        decision = self._turns.scheduler.decide(subject, list(waiting.values()))
+        return decision is Decision.LOOK_AGAIN
 
     def _send_waiting(
         self,
@@ -181,23 +179,23 @@ class Executor:
         then: Then | None,
     ) -> str:
         """Send calls, and once more those that failed; returns why some were not sent."""
-        with self._alone(subject):
+        with self._turns.alone(subject):
             # Another worker may have sent the same calls while this one waited for the lock.
             if subject.durable:
                 self._take_from_cache(subject, waiting, since)
             calls = list(waiting.values())
             self._arrivals.expect(subject, calls)
-            unasked = self._batches.send(subject, calls, ask, then)
-            retried = self._arrivals.to_retry(calls)
-            unasked = self._batches.send(subject, retried, ask) or unasked
-            self._arrivals.settle_empty(subject, calls)
-        return unasked
+            sent = self._batches.send(subject, calls, ask, then)
+            retried = self._arrivals.to_retry(sent.calls)
+            sent_again = self._batches.send(subject, retried, ask)
+            self._arrivals.settle_empty(subject, sent.calls)
+        return sent_again.unasked or sent.unasked
 
     def _passed_on(self, subject: Subject, calls: Sequence[Call], ask: Ask | None) -> list[Answer]:
         """The answers of a subject that asks another one, its `behind`: only that one's calls count."""
         waiting = self._without_answer(calls)
         sent_with_others = None if ask else subject
-        if waiting and self._lacks(sent_with_others, list(waiting.values())):
+        if waiting and self._looks_again(sent_with_others, waiting):
             return self._passed_on(subject, calls, ask)
         unasked: dict[str, Answer] = {}
         if waiting:
@@ -249,26 +247,17 @@ class Executor:
         answer = self._answers.get(key)
         return answer is not None and answer.get("run") != self._run
 
-    @contextlib.contextmanager
-    def parking(self, lacks: Lacks, settles: Callable[[], bool]) -> Iterator[None]:
-        """Within it, `execute` sends nothing that `lacks` takes, and `settles` says when nothing else is asked."""
-        outer_lacks = self._lacks
-        outer_settles = self._settles
-        self._lacks = lacks
-        self._settles = settles
-        try:
-            yield
-        finally:
-            self._lacks = outer_lacks
-            self._settles = outer_settles
+    def scheduled_by(self, scheduler: Scheduler) -> contextlib.AbstractContextManager[None]:
+        """Within it, `scheduler` decides when `execute` sends calls."""
+        return self._turns.decided_by(scheduler)
 
     def only_known(self) -> contextlib.AbstractContextManager[None]:
         """Within it, `execute` sends nothing: it raises `UnknownError` if an answer is missing."""
-        return self.parking(_raise_unknown, _nothing_to_wait_for)
+        return self.scheduled_by(OnlyKnown())
 
     def settles(self) -> bool:
         """Wait for the batch that other tests share with this one; returns whether there was one."""
-        return self._settles()
+        return self._turns.scheduler.settles()
 
     def beforehand(self) -> contextlib.AbstractContextManager[None]:
         """For calls that are made while requests are prepared."""
@@ -290,23 +279,6 @@ class Executor:
         """Write what the disk did not take when it arrived; returns what became of it, empty if there was nothing."""
         return self._keeping.keep_rest()
 
-    @contextlib.contextmanager
-    def _alone(self, subject: Subject) -> Iterator[None]:
-        """Within it, no other worker of the run sends calls that this one may send, or spends its budget."""
-        budget = self._budget
-        with contextlib.ExitStack() as stack:
-            if budget is not None or subject.durable:
-                lock = subject.name if budget is None else "spent"
-                with self._progress.doing(f"waits for another process that asks {subject.name}"):
-                    stack.enter_context(self._cache.lock(lock))
-            if subject.durable:
-                self._keeping.begin()
-            if budget is not None:
-                budget.open()
-                self._progress.spent(budget.calls, budget.usd)
-                stack.callback(budget.close)
-            yield
-
     def _take_from_cache(
         self, subject: Subject, waiting: dict[str, Call], since: float | None
     ) -> None:
@@ -319,7 +291,7 @@ class Executor:
             answer = cached.get(key)
             if answer is None:
                 continue
-            self._keeping.kept.add(True)
+            self._keeping.any_storable = True
             if self._is_older(answer, since):
                 continue
             newest = max(newest, answer.get("asked", newest))
@@ -332,15 +304,3 @@ class Executor:
                 self.bill.found(call, answer)
             self._progress.found()
         self.found[subject.name] = newest
-
-
-def _send_now(subject: Subject | None, calls: Sequence[Call]) -> bool:
-    return False
-
-
-def _nothing_to_wait_for() -> bool:
-    return False
-
-
-def _raise_unknown(subject: Subject | None, calls: Sequence[Call]) -> bool:
-    raise UnknownError(f"{len(calls)} answers are missing")

@@ -25,13 +25,15 @@ class Keeping:
         run: Name of the run, which its workers share.
 
     Attributes:
-        kept: Whether answers were stored: empty without answers, both values if only some were.
+        any_storable: Whether an answer was found on disk, or arrived and can be stored there.
+        any_missing: Whether a call has no answer that can be stored: it failed, or was not sent.
         held: Answers that are not on disk yet, with their calls and the names of their subjects.
     """
 
     def __init__(self, cache: AnswerCache, run: str) -> None:
         self._cache = cache
-        self.kept: set[bool] = set()
+        self.any_storable = False
+        self.any_missing = False
         self.held: list[tuple[str, Call, Answer]] = []
         self._refused = ""
         self._disk: DiskState | None = None
@@ -53,7 +55,8 @@ class Keeping:
             is_storable = "error" not in answer
             # A search for the smallest example asks much that fails; no status needs it.
             if call.purpose not in BESIDE:
-                self.kept.add(is_storable)
+                self.any_storable |= is_storable
+                self.any_missing |= not is_storable
             if is_storable:
                 self.held.append((subject.name, call, answer))
         reason = self._write_held()

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from pytest_recsys_mt import relations
 from pytest_recsys_mt.calls.causes import CONTROL
-from pytest_recsys_mt.calls.executor import UnknownError
+from pytest_recsys_mt.calls.scheduling import UnknownError
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.sides import Side
 from pytest_recsys_mt.metamorphic import AnyTransformation, name_of

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_recsys_mt.calls.call import Call
 from pytest_recsys_mt.calls.executor import Executor
+from pytest_recsys_mt.calls.scheduling import Decision
 from pytest_recsys_mt.calls.subject import Subject
 from pytest_recsys_mt.safety.errors import RecsysError
 
@@ -128,7 +129,7 @@ class Body:
 
 
 class Schedule:
-    """Runs parts, and sends what they wait for.
+    """Runs parts, and sends what they wait for; the `Scheduler` of the executor while a part runs.
 
     Args:
         executor: Sends the calls.
@@ -219,7 +220,7 @@ class Schedule:
         while self._ready:
             part = self._ready.popleft()
             self._running = part if isinstance(part, Body) else None
-            with self._executor.parking(self._lacks, self._settles):
+            with self._executor.scheduled_by(self):
                 wanted = part.go_on()
             self._running = None
             if wanted is not None:
@@ -237,19 +238,24 @@ class Schedule:
             if call.key not in self._sent:
                 self._wanted[id(wanted.subject)][call.key] = call
 
-    def _lacks(self, subject: Subject | None, calls: Sequence[Call]) -> bool:
+    def decide(self, subject: Subject | None, calls: Sequence[Call]) -> Decision:
+        """Park the body that runs until its calls have answers; what asks outside a body asks at once.
+
+        Raises:
+            RecsysError: If the code that asks cannot be parked.
+        """
         body = self._running
         if body is None:
-            return False
+            return Decision.SEND
         if not body.runs_now:
             raise RecsysError(
                 f"a test that runs ahead asks in {_asking()}, where it cannot wait for answers while other tests run; "
                 f"mark this test with @pytest.mark.recsys_once, so that it runs by itself"
             )
         body.park(Wanted(subject, calls))
-        return True
+        return Decision.LOOK_AGAIN
 
-    def _settles(self) -> bool:
+    def settles(self) -> bool:
         """Park the body that runs until nothing else is asked; returns whether it was parked."""
         body = self._running
         if body is None or not body.runs_now:

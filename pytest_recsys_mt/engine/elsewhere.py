@@ -131,8 +131,8 @@ def main(out: int) -> None:
     run = Run(replace(order.settings, sampler=None, executor="local"), name="elsewhere")
     design = order.design
     fit = Fit(design.training_history, design.initialisation, fold=design.fold)
-    recommender = run.roster.recommender(order.spec)
-    subject = run.roster.under_test(recommender, order.spec, design.prompt, fit)
+    recommender = run.recommenders.recommender(order.spec)
+    subject = run.recommenders.under_test(recommender, order.spec, design.prompt, fit)
     calls = [subject.call(request, repeat) for request, repeat in order.requests]
     answer_by_place: dict[int, Answer] = {}
     for arrived in subject.ask(calls):

@@ -25,7 +25,7 @@ from pytest_recsys_mt.datasets.dataset import Dataset
 from pytest_recsys_mt.engine.cases import ShareSplit, Split
 from pytest_recsys_mt.engine.plan import Plan
 from pytest_recsys_mt.engine.refits import STAYS, Fit
-from pytest_recsys_mt.engine.roster import Roster
+from pytest_recsys_mt.engine.run_recommenders import RunRecommenders
 from pytest_recsys_mt.engine.runner import Runner
 from pytest_recsys_mt.engine.settings import Settings
 from pytest_recsys_mt.engine.sides import Side
@@ -67,7 +67,7 @@ class Run:
         self._begun: set[Hashable] = set()
         self._folds: dict[int, Split] = {}
         self._runners: dict[tuple[str, str, Design, bool], Runner] = {}
-        self.roster = Roster(self)
+        self.recommenders = RunRecommenders(self)
 
     @property
     def dataset(self) -> Dataset:
@@ -101,8 +101,8 @@ class Run:
         if self.settings.sampler is None:
             return split
         spec, limit = self.settings.sampler, self.settings.timeout
-        fitted = subject(self.roster.made(spec), spec, PROMPT, timeout=limit)
-        self.roster.fit(fitted, split.training, self.settings.seed)
+        fitted = subject(self.recommenders.made(spec), spec, PROMPT, timeout=limit)
+        self.recommenders.fit(fitted, split.training, self.settings.seed)
         everybody = replace(self.settings.design, users=max(2, len(split.held_out)))
         runner = Runner(fitted, split, everybody, self.settings, self.executor, purpose="sample")
         answers = Side(runner, runner.context())
@@ -140,7 +140,7 @@ class Run:
     def _recall(self, requests: Sequence[Request]) -> list[list[tuple[str, ...]]]:
         lists: list[list[tuple[str, ...]]] = [[] for _ in requests]
         for spec in self.settings.recall:
-            fitted = self.roster.subject(self.roster.recommender(spec), spec)
+            fitted = self.recommenders.subject(self.recommenders.recommender(spec), spec)
             calls = [
                 replace(fitted.call(request, repeat=False), purpose="sample")
                 for request in requests
@@ -270,13 +270,13 @@ class Run:
         if key not in self._runners:
             known: Subject
             if design.refits:
-                known = self.roster.refits(recommender, name, fixture, design)
+                known = self.recommenders.refits(recommender, name, fixture, design)
                 elsewhere: Ask | str = STAYS
             else:
                 fit = Fit(design.training_history, design.initialisation, fold=design.fold)
-                given = self.roster.under_test if tested else self.roster.subject
+                given = self.recommenders.under_test if tested else self.recommenders.subject
                 known = given(recommender, name, design.prompt, fit, fixture)
-                elsewhere = self.roster.elsewhere(recommender, name, design)
+                elsewhere = self.recommenders.elsewhere(recommender, name, design)
             split = self.split_of(design.fold)
             self._runners[key] = Runner(
                 known, split, design, self.settings, self.executor, elsewhere=elsewhere
@@ -287,7 +287,7 @@ class Run:
         """The result for each recommender after some of its first requests are sent once more."""
         from pytest_recsys_mt.engine.drift import asked_again, differed
 
-        self.roster.begin()
+        self.recommenders.begin()
         runners = self._one_each(each for each in self._runners.values() if each.asked_apart)
         found = [each for each in map(differed, runners) if each is not None]
         if self.settings.mode == "replay":
@@ -350,7 +350,7 @@ class Run:
             self._ray.close()
         if self._cache is not None:
             self._cache.close()
-        self.roster.close()
+        self.recommenders.close()
 
 
 LISTED, TITLES = 1000, 10

@@ -36,7 +36,7 @@ class Session:
         Raises:
             RecommenderError: If the spec is unknown or cannot be built.
         """
-        return self._run.roster.object_named(spec, verbs)
+        return self._run.recommenders.object_named(spec, verbs)
 
     def texts(self, spec: str, purpose: Purpose, model: object | None = None) -> Texts:
         """The text model that `spec` names, for prompts of a suite, through the cache and the limits of the run.
@@ -50,8 +50,8 @@ class Session:
             NotApplicable: If it reads no text.
         """
         if model is not None:
-            self._run.roster.know(spec, model)
-        return self._run.roster.texts(spec, purpose)
+            self._run.recommenders.know(spec, model)
+        return self._run.recommenders.texts(spec, purpose)
 
     @property
     def failures(self) -> Failures:

@@ -201,7 +201,7 @@ def report_end(session: pytest.Session, run: Run) -> None:
     found: Again = {
         "drifts": drifts,
         **run.drain(),
-        "notes": [*run.notes, *run.roster.notes],
+        "notes": [*run.notes, *run.recommenders.notes],
         "planted": planted or run.planted(probes=False),
         "lists": run.lists(),
     }

@@ -28,7 +28,7 @@ def recsys_model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def recommender(recsys_model: str, pytestconfig: pytest.Config) -> object:
     """The recommender under test; override it to test your own."""
-    return run_of(pytestconfig).roster.recommender(recsys_model)
+    return run_of(pytestconfig).recommenders.recommender(recsys_model)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def recsys(request: pytest.FixtureRequest, recommender: object) -> Recsys:
     if given is not None:
         place = given.place(fingerprint_of(recommender))
         parameters = given.parameters
-    name, fixture = run.roster.name_of(recommender, parameters, place)
+    name, fixture = run.recommenders.name_of(recommender, parameters, place)
     running.model = name
     running.recsys = Recsys(
         lambda design: run.runner(recommender, name, design, fixture, tested=True),
@@ -105,7 +105,7 @@ def recsys_profiler(request: pytest.FixtureRequest, recsys: Recsys) -> Texts:
     try:
         if spec is None:
             return recsys.runner.texts("profile")
-        return run.roster.texts(spec, "profile")
+        return run.recommenders.texts(spec, "profile")
     except NotApplicable as reason:
         raise DoesNotApply(str(reason)) from None
 

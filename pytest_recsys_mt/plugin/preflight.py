@@ -317,7 +317,7 @@ def check_used(run: Run, items: Sequence[pytest.Item]) -> None:
         if spec not in used:
             continue
         with named("model", shown(spec)):
-            recommender = run.roster.recommender(spec)
+            recommender = run.recommenders.recommender(spec)
             check_declared(recommender)
             identity_of(recommender)  # a local model names its files, which requires its libraries
             require_key(settings, spec, recommender)

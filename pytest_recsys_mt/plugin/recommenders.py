@@ -38,7 +38,7 @@ class Recommenders:
             raise RecommenderError(
                 f"recsys_recommenders({spec!r}): a spec is needed, such as 'mostpop'"
             )
-        recommender = self._run.roster.recommender(spec)
+        recommender = self._run.recommenders.recommender(spec)
         return Recsys(
             lambda design: self._run.runner(recommender, spec, design),
             self.design,

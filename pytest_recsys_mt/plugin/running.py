@@ -31,7 +31,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if state.RUNNING_TEST in item.stash:
         del item.stash[state.RUNNING_TEST]
     elif run is not None:
-        run.roster.begin()
+        run.recommenders.begin()
     if run is not None:
         state.asks_now(item, run)
 

@@ -3,7 +3,7 @@
 A recommender needs `recommend`, a text model `complete`, a judge `judge`. Everything here is optional, so that
 users' objects stay plain, and is read by `declares`, `method_of`, `identity_of`, `fingerprint_of`, `ignored_by`,
 `promises_of`, `latest_read_by` and `notes_of` alone. Besides, an object may have a ``name`` for reports, and what is made from a spec a
-``max_wait`` and an ``ahead``, which the run sets; `engine.roster` reads them.
+``max_wait`` and an ``ahead``, which the run sets; `engine.run_recommenders` reads them.
 """
 
 import difflib

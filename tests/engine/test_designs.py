@@ -33,7 +33,7 @@ def run_with(tmp_path: Path, **changes: Any) -> Run:
 
 
 def fitted_to(opened: Run, spec: str, fit: Fit = Fit()) -> Any:  # noqa: B008 - frozen
-    return vars(opened.roster.subject(opened.roster.recommender(spec), spec, fit=fit))[
+    return vars(opened.recommenders.subject(opened.recommenders.recommender(spec), spec, fit=fit))[
         "_recommender"
     ]
 
@@ -49,7 +49,9 @@ def test_a_relation_draws_if_other_numbers_would_change_a_request(tmp_path: Path
         return request.replace(history=request.history[::-1])
 
     opened = run_with(tmp_path, design=Design(users=400, candidates=0))
-    runner = opened.runner(opened.roster.recommender("itemknn"), "itemknn", opened.settings.design)
+    runner = opened.runner(
+        opened.recommenders.recommender("itemknn"), "itemknn", opened.settings.design
+    )
     drawn = {
         each.__name__: Side(runner, runner.context(), (each,)).drawn
         for each in (shuffled, newest_first)
@@ -73,9 +75,9 @@ def test_every_fit_is_of_a_recommender_of_its_own(tmp_path: Path) -> None:
     assert short is fitted_to(opened, "itemknn", Fit(history=2))
     request = opened.split.cases(Design(users=2))[0].request
     calls = {
-        fit: opened.roster.subject(opened.roster.recommender("itemknn"), "itemknn", fit=fit).call(
-            request, False
-        )
+        fit: opened.recommenders.subject(
+            opened.recommenders.recommender("itemknn"), "itemknn", fit=fit
+        ).call(request, False)
         for fit in (Fit(), Fit(history=2), Fit(initialisation=1))
     }
     assert len({call.key for call in calls.values()}) == 3, "answers of fits must not mix"
@@ -86,7 +88,7 @@ def test_two_fits_that_are_compared_answer_for_themselves(tmp_path: Path) -> Non
     sides = []
     for length in (1, 5):
         design = dataclasses.replace(opened.settings.design, training_history=length)
-        runner = opened.runner(opened.roster.recommender("mostpop"), "mostpop", design)
+        runner = opened.runner(opened.recommenders.recommender("mostpop"), "mostpop", design)
         sides.append(Side(runner, runner.context(lambda verdict: verdict)))
     pairs = sides[0].pair(sides[1], users=10)
     for length, side in zip((1, 5), (pairs.source, pairs.followup), strict=True):
@@ -110,14 +112,16 @@ def test_initialisations_are_other_seeds(tmp_path: Path) -> None:
 def test_nothing_is_fitted_to_no_history(tmp_path: Path) -> None:
     opened = run_with(tmp_path)
     with pytest.raises(NotApplicable, match="nothing to fit"):
-        opened.roster.subject(opened.roster.recommender("itemknn"), "itemknn", fit=Fit(history=0))
+        opened.recommenders.subject(
+            opened.recommenders.recommender("itemknn"), "itemknn", fit=Fit(history=0)
+        )
 
 
 def test_an_object_is_fitted_once(tmp_path: Path) -> None:
     opened, made = run_with(tmp_path), ItemKNN()
-    opened.roster.subject(made, "mine")
+    opened.recommenders.subject(made, "mine")
     with pytest.raises(NotApplicable, match="name its class instead"):
-        opened.roster.subject(made, "mine", fit=Fit(history=2))
+        opened.recommenders.subject(made, "mine", fit=Fit(history=2))
 
 
 def test_a_request_can_show_no_history() -> None:
@@ -191,12 +195,12 @@ def test_a_sample_is_drawn_anew_until_it_is_like_all_users(tmp_path: Path) -> No
             return answers
 
     opened = run_with(tmp_path, design=Design(users=40), sampler="unfair")
-    opened.roster.made = lambda spec: Unfair()  # type: ignore[method-assign]
+    opened.recommenders.made = lambda spec: Unfair()  # type: ignore[method-assign]
     assert opened.split.draw > 0
     drawn = opened.split.users(Design(users=40))
     assert 8 < len(lucky & set(drawn)) < 32
     again = run_with(tmp_path, design=Design(users=40), sampler="unfair")
-    again.roster.made = opened.roster.made  # type: ignore[method-assign]
+    again.recommenders.made = opened.recommenders.made  # type: ignore[method-assign]
     assert again.split.users(Design(users=40)) == drawn
 
 

@@ -104,7 +104,7 @@ def test_two_specs_of_one_class_with_one_fingerprint_are_one(
 
     def named(spec: str) -> SimpleNamespace:
         return SimpleNamespace(
-            runner=run.runner(run.roster.recommender(spec), spec, Design(users=5))
+            runner=run.runner(run.recommenders.recommender(spec), spec, Design(users=5))
         )
 
     shop = named("aa_shop:Shop")

@@ -207,7 +207,7 @@ def test_entries_that_a_recommender_classified_itself_are_held_to_the_same_rule(
 def test_oracles_are_given_the_whole_past(tmp_path: Path) -> None:
     for design in (OPEN, Design(users=80, history=3)):
         run = Run(settings_of(design, 0, tmp_path), name="pasts")
-        asked = run.runner(run.roster.recommender("mostpop"), "mostpop", design)
+        asked = run.runner(run.recommenders.recommender("mostpop"), "mostpop", design)
         answers = Side(asked, asked.context(lambda verdict: verdict))
         for one in answers.sample(10).asked:
             assert one.past == PAST[one.user]

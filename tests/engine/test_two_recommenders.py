@@ -175,7 +175,7 @@ class Longer(Ranker):
 def test_lists_that_are_longer_than_asked_are_counted(run: Run) -> None:
     verdict = parity(run, Ranker(), Longer())
     assert verdict.status == "holds", "the first k items are compared"
-    assert run.roster.notes == [
+    assert run.recommenders.notes == [
         f"{verdict.users} answers of theirs name more items than were asked for; only the first k of each count"
     ]
 

@@ -200,6 +200,6 @@ def test_what_is_sent_is_what_the_openai_client_sends(
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(calls=9)])
 def test_only_a_run_without_limits_asks_ahead(limits: Limits) -> None:
-    made = Run(Settings(limits=limits), "run").roster.made("openai:tiny")
+    made = Run(Settings(limits=limits), "run").recommenders.made("openai:tiny")
     assert isinstance(made, OpenAIModel)
     assert made.ahead is not bool(limits)

@@ -58,7 +58,7 @@ def made_from(
     return made
 
 
-class Roster:
+class RunRecommenders:
     """Makes each recommender once per process, and fits it once for each purpose.
 
     It needs the executor and the data of the run when a call is sent or a recommender is fitted, not before.

@@ -48,7 +48,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     from pytest_recsys_mt.safety.redaction import redact
     from pytest_recsys_mt.safety.sanitize import Safe
 
-    command: Command = given.command
+    command: Command | None = getattr(given, "command", None)
+    if command is None:  # of a package of others
+        print(
+            "recsys-mt: this command says nothing of what it does; its package should call "
+            "parser.set_defaults(command=...) with a function of the arguments",
+            file=sys.stderr,
+        )
+        return 2
     out, err = (cast(TextIO, Safe(stream)) for stream in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         try:

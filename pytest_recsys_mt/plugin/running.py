@@ -12,7 +12,12 @@ import pytest
 from pytest_recsys_mt.engine.skips import LONGEST, DoesNotApply, SkippedByVerdict, show_at_test
 from pytest_recsys_mt.plugin import collection, state
 from pytest_recsys_mt.plugin.reports import safe
-from pytest_recsys_mt.safety.errors import NotApplicable, OwnCodeError, UnreachableError
+from pytest_recsys_mt.safety.errors import (
+    NotApplicable,
+    OwnCodeError,
+    RecsysError,
+    UnreachableError,
+)
 from pytest_recsys_mt.safety.redaction import redact
 from pytest_recsys_mt.safety.sanitize import one_line
 
@@ -166,6 +171,10 @@ def _shorten_traceback(
     if isinstance(raised, OwnCodeError):
         # Drop the plugin's own lines; those of the user's code are reported below, once a run.
         report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    elif isinstance(raised, RecsysError) and item.config.getoption("tbstyle", "auto") == "auto":
+        from pytest_recsys_mt.report.short_failures import without_our_lines
+
+        report.longrepr = without_our_lines(call.excinfo)
     if isinstance(raised, AssertionError) and call.when == "call":
         from pytest_recsys_mt.report.short_failures import short_traceback
 

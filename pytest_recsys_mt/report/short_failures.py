@@ -4,6 +4,7 @@ Three relations that fail for one cause would otherwise print three times the sa
 """
 
 from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,6 +14,7 @@ from pytest_recsys_mt.report.evidence import evidence, size_of_smallest
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.verdict import Verdict
 
+_PACKAGE = Path(__file__).parents[1]
 _BEGINNING = 50  # characters of a verdict that pytest shows of a long one
 
 
@@ -53,6 +55,22 @@ def short_traceback(
         entry.lines = code if again else [*code, f"E   assert {told}"]
     found.reprcrash.message = f"assert {told}"
     return found
+
+
+def without_our_lines(excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+    """What an error of ours shows: the lines of tests and fixtures that led to it, and its text, which says what to do."""
+    if not any(map(_is_of_user, excinfo.traceback)):
+        return excinfo.getrepr(style="value", chain=False)
+    return excinfo.getrepr(
+        style="short", chain=False, tbfilter=lambda info: info.traceback.filter(_is_of_user)
+    )
+
+
+def _is_of_user(entry: Any) -> bool:
+    path = Path(entry.path)
+    if path.is_relative_to(_PACKAGE):
+        return path.is_relative_to(_PACKAGE / "suites")
+    return not {"_pytest", "pluggy"} & set(path.parts)
 
 
 def smallest_of(row: Row) -> str:

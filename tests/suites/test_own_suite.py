@@ -115,10 +115,13 @@ def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-suite\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\nends = sys:exit\n"
+        "[pytest_recsys_mt.commands]\ngone = nowhere.command:add\nends = sys:exit\nsilent = silent:add\n"
         "[pytest_recsys_mt.tables]\ngone = nowhere.suite\ndecades = decades\n"
     )
+    (info.parent / "silent.py").write_text("def add(groups):\n    groups.add_parser('silent')\n")
     path = os.pathsep.join((str(info.parent), installed["PYTHONPATH"]))
+    done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "silent", fails=True)
+    assert "its package should call parser.set_defaults(command=...)" in done.stderr
     done = run({**installed, "PYTHONPATH": path}, tmp_path, *RECSYS_MT, "decades", "mini")
     assert "1990s 79" in done.stdout
     assert "the command 'gone' of broken-suite cannot be loaded: ModuleNotFoundError" in done.stderr

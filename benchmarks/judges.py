@@ -21,9 +21,9 @@ from pytest_recsys_mt.suites.arena import (
     PROMISES,
     SELDOM,
     Arena,
-    Bench,
     Comparison,
     Judge,
+    JudgeRunner,
     Trust,
     judge_keeps,
     judge_sees,
@@ -104,8 +104,8 @@ def main() -> None:
                 for name in ("random", "itemknn")
             )
             for name, make in JUDGES.items():
-                bench = Bench(make(seed), name)
-                arena = Arena(ours, theirs, bench, (), seed, ("random", "itemknn"))
+                judge_runner = JudgeRunner(make(seed), name)
+                arena = Arena(ours, theirs, judge_runner, (), seed, ("random", "itemknn"))
                 found = violated(arena)
                 broken[name].update(found)
                 without[name] += not found

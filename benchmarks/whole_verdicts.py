@@ -46,9 +46,9 @@ from pytest_recsys_mt.requests import Item, Recommendation, Request, Scale
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.suites.arena import (
     Arena,
-    Bench,
     Comparison,
     Judgement,
+    JudgeRunner,
     not_less_preferred,
     preferred,
 )
@@ -385,7 +385,7 @@ def comparisons(margin: float, rng: Generator) -> Claims:
     judge = _Prefers(rng, (1 - margin) / 2)
     sides = [[_asked(user, name) for user in range(USERS)] for name in "ab"]
     ours, theirs = (Drawn(side, side) for side in sides)
-    arena = Arena(ours, theirs, Bench(judge, "judge"), ())
+    arena = Arena(ours, theirs, JudgeRunner(judge, "judge"), ())
     return _status(not_less_preferred(arena, margin=margin) if margin else preferred(arena))
 
 

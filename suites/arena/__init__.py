@@ -3,16 +3,17 @@
 The functions raise `OracleError` if an argument is invalid.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.suites.arena.absolute import discrimination, not_scored_lower
     from pytest_recsys_mt.suites.arena.arena import Arena
-    from pytest_recsys_mt.suites.arena.bench import Bench
-    from pytest_recsys_mt.suites.arena.benches import Benches
     from pytest_recsys_mt.suites.arena.controls import CONTROLS, judge_sees
     from pytest_recsys_mt.suites.arena.judge_promises import PROMISES, QUESTIONS, judge_keeps
+    from pytest_recsys_mt.suites.arena.judge_runner import JudgeRunner
+    from pytest_recsys_mt.suites.arena.judge_runners import JudgeRunners
     from pytest_recsys_mt.suites.arena.judging import (
         ASPECTS,
         OVERALL,
@@ -30,17 +31,18 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.suites.arena.trust import Trust
 
 __all__ = [
-    "ASPECTS", "CONTROLS", "OVERALL", "PROMISES", "QUESTIONS", "SELDOM", "Appraisal", "Arena", "Aspect", "Bench", "Benches",
-    "Comparison", "Judge", "Judgement", "LanguageJudge", "League", "Showing", "Trust", "discrimination",
-    "judge_keeps", "judge_sees", "judge_seldom", "no_circle", "not_less_preferred", "not_scored_lower", "preferred",
+    "ASPECTS", "CONTROLS", "OVERALL", "PROMISES", "QUESTIONS", "SELDOM", "Appraisal", "Arena", "Aspect", "Comparison",
+    "Judge", "JudgeRunner", "JudgeRunners", "Judgement", "LanguageJudge", "League", "Showing", "Trust",
+    "discrimination", "judge_keeps", "judge_sees", "judge_seldom", "no_circle", "not_less_preferred",
+    "not_scored_lower", "preferred",
 ]  # fmt: skip
 
 # Every pytest run imports this package for its fixtures, and most runs ask no judge.
 _LATER = {
     "absolute": ("discrimination", "not_scored_lower"),
     "arena": ("Arena",),
-    "bench": ("Bench",),
-    "benches": ("Benches",),
+    "judge_runner": ("JudgeRunner",),
+    "judge_runners": ("JudgeRunners",),
     "controls": ("CONTROLS", "judge_sees"),
     "judge_promises": ("PROMISES", "QUESTIONS", "judge_keeps"),
     "judging": (
@@ -61,7 +63,17 @@ _LATER = {
 }
 
 
+_FORMER = {"Bench": "JudgeRunner", "Benches": "JudgeRunners"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        warnings.warn(
+            f"{name!r} is now {_FORMER[name]!r}; the former name goes with the next version",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        name = _FORMER[name]
     for module, names in _LATER.items():
         if name in names:
             return getattr(import_module(f"pytest_recsys_mt.suites.arena.{module}"), name)

@@ -100,7 +100,7 @@ def discrimination(differences: Floats) -> float:
 
 def rated(arena: Arena, answered: Sequence[Asked]) -> list[Appraisal]:
     """The judge's scores of each list."""
-    return arena.bench.rated(
+    return arena.judge_runner.rated(
         [
             Showing(arena.comparison(asked, (), ()).request, arena.items(asked), arena.aspects)
             for asked in answered

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_recsys_mt.oracles.similarities.similarity import choices
 from pytest_recsys_mt.requests import UNKNOWN_PREFIX, Item
 from pytest_recsys_mt.safety.errors import OracleError
-from pytest_recsys_mt.suites.arena.bench import Bench
+from pytest_recsys_mt.suites.arena.judge_runner import JudgeRunner
 from pytest_recsys_mt.suites.arena.judging import ASPECTS, OVERALL, Aspect, Comparison
 from pytest_recsys_mt.verdict.answers import Answers, Asked, Context, Pairs
 
@@ -26,17 +26,17 @@ class Arena:
     Attributes:
         ours: Answers of the recommender under test.
         theirs: Answers of the other recommender, to the same requests.
-        bench: Sends the comparisons.
+        judge_runner: Sends the comparisons.
         aspects: Judged besides the overall quality.
         seed: The seed of the run.
         names: Names of the two recommenders, for reports; no judge sees them.
         design: How the requests were made. With the names, it distinguishes these lists from all
-            others that the same bench has judged.
+            others that the same judge has judged.
     """
 
     ours: Answers
     theirs: Answers
-    bench: Bench
+    judge_runner: JudgeRunner
     aspects: tuple[Aspect, ...] = ASPECTS
     seed: int = 0
     names: tuple[str, str] = ("A", "B")
@@ -123,4 +123,6 @@ class Arena:
             )
 
     def __repr__(self) -> str:
-        return f"<arena: {self.names[0]} against {self.names[1]} before {self.bench.name}>"
+        return (
+            f"<arena: {self.names[0]} against {self.names[1]} judged by {self.judge_runner.name}>"
+        )

@@ -12,7 +12,14 @@ import pytest
 from pytest_recsys_mt import NotApplicable
 
 if TYPE_CHECKING:
-    from pytest_recsys_mt.suites.arena import Arena, Aspect, Bench, Benches, Judge, League
+    from pytest_recsys_mt.suites.arena import (
+        Arena,
+        Aspect,
+        Judge,
+        JudgeRunner,
+        JudgeRunners,
+        League,
+    )
 
 BASELINE = "mostpop"
 """The opponent if --recsys-against is not given."""
@@ -22,22 +29,22 @@ BOUNDED = "which questions a judge gets depends on answers"
 
 
 @pytest.fixture(scope="session")
-def recsys_benches(recsys_session: Any) -> Benches:
+def recsys_judge_runners(recsys_session: Any) -> JudgeRunners:
     """The judges of the run, each made once."""
-    from pytest_recsys_mt.suites.arena import Benches
+    from pytest_recsys_mt.suites.arena import JudgeRunners
 
-    return Benches(recsys_session)
+    return JudgeRunners(recsys_session)
 
 
 @pytest.fixture(scope="session")
-def recsys_judge(recsys_session: Any, recsys_benches: Benches) -> Judge | Bench:
+def recsys_judge(recsys_session: Any, recsys_judge_runners: JudgeRunners) -> Judge | JudgeRunner:
     """The judge that --recsys-judge names; override it to use your own."""
     spec = recsys_session.option("judge")
     if spec is None:
         raise NotApplicable(
             "needs a judge, which is a language model or any object with judge(comparisons): give --recsys-judge=SPEC"
         )
-    return recsys_benches.named(spec)
+    return recsys_judge_runners.named(spec)
 
 
 @pytest.fixture(scope="session")
@@ -50,12 +57,12 @@ def recsys_aspects() -> tuple[Aspect, ...]:
 
 @pytest.fixture
 def recsys_arena(
-    recsys_judge: Judge | Bench,
+    recsys_judge: Judge | JudgeRunner,
     recsys_aspects: tuple[Aspect, ...],
     recsys: Any,
     recsys_recommenders: Any,
     recsys_session: Any,
-    recsys_benches: Benches,
+    recsys_judge_runners: JudgeRunners,
 ) -> Arena:
     """The recommender under test against the one that --recsys-against names, with the judge."""
     from pytest_recsys_mt.suites.arena import Arena
@@ -70,7 +77,7 @@ def recsys_arena(
     return Arena(
         recsys.run(),
         recsys_recommenders(spec).run(),
-        recsys_benches.of(recsys_judge),
+        recsys_judge_runners.of(recsys_judge),
         recsys_aspects,
         recsys_session.option("seed"),
         (recsys.model, spec),
@@ -80,11 +87,11 @@ def recsys_arena(
 
 @pytest.fixture
 def recsys_league(
-    recsys_judge: Judge | Bench,
+    recsys_judge: Judge | JudgeRunner,
     recsys_aspects: tuple[Aspect, ...],
     recsys_recommenders: Any,
     recsys_session: Any,
-    recsys_benches: Benches,
+    recsys_judge_runners: JudgeRunners,
 ) -> League:
     """All recommenders of the run, with the judge: those under test and the baseline, which is the last."""
     from pytest_recsys_mt.suites.arena import League
@@ -100,7 +107,7 @@ def recsys_league(
     systems = recsys_recommenders.compared(specs)
     return League(
         {spec: recsys.run() for spec, recsys in systems.items()},
-        recsys_benches.of(recsys_judge),
+        recsys_judge_runners.of(recsys_judge),
         recsys_aspects,
         recsys_session.option("seed"),
         recsys_recommenders.design,

@@ -45,7 +45,7 @@ def both_orders(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> lis
 
 def _asked_twice(arena: Arena, ours: Asked, theirs: Asked, rng: Generator) -> list[Comparison]:
     orders = both_orders(arena, ours, theirs, rng)
-    if arena.bench.deterministic:
+    if arena.judge_runner.deterministic:
         return orders
     return [*orders, *(dataclasses.replace(each, replicate=1) for each in orders)]
 

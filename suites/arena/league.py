@@ -17,7 +17,7 @@ from pytest_recsys_mt.requests.abilities import method_of
 from pytest_recsys_mt.safety.errors import OracleError
 from pytest_recsys_mt.suites.arena.absolute import rated
 from pytest_recsys_mt.suites.arena.arena import Arena
-from pytest_recsys_mt.suites.arena.bench import Bench
+from pytest_recsys_mt.suites.arena.judge_runner import JudgeRunner
 from pytest_recsys_mt.suites.arena.judging import ASPECTS, OVERALL, Aspect
 from pytest_recsys_mt.suites.arena.outcomes import Outcomes, outcomes
 from pytest_recsys_mt.suites.arena.pairing import order_of
@@ -43,7 +43,7 @@ class League:
     """
 
     systems: Mapping[str, Answers]
-    bench: Bench
+    judge_runner: JudgeRunner
     aspects: tuple[Aspect, ...] = ASPECTS
     seed: int = 0
     design: Hashable = None
@@ -61,7 +61,7 @@ class League:
         """Two of the recommenders, with the judge."""
         ours, theirs = self.systems[one], self.systems[other]
         names = (one, other)
-        return Arena(ours, theirs, self.bench, self.aspects, self.seed, names, self.design)
+        return Arena(ours, theirs, self.judge_runner, self.aspects, self.seed, names, self.design)
 
     def order(self, aspect: str = OVERALL, *, calls: float = 0.5) -> tuple[list[str], int]:
         """The order of the recommenders, from the pairs that tell most of it (see `pairing`).
@@ -220,7 +220,7 @@ def _judged(table: Table, names: Sequence[str], aspect: str, context: Context) -
 def _offline(league: League) -> dict[str, list[float | None]]:
     each = [offline_metrics(given.sample(), given.context) for given in league.systems.values()]
     metrics = {name: [means[name] for means in each] for name in each[0]}
-    if method_of(league.bench.judge, "rate") is None:
+    if method_of(league.judge_runner.judge, "rate") is None:
         return metrics
     means: list[float | None] = []
     names = list(league.systems)

@@ -114,7 +114,7 @@ def outcomes(arena: Arena, pairs: Pairs, aspect: str) -> Outcomes:
         for one, two in zip(pairs.source, pairs.followup, strict=True)
         for order in arena.orders(one, arena.items(one), arena.items(two))
     ]
-    judgements = arena.bench.judged(both)
+    judgements = arena.judge_runner.judged(both)
     rows, each, unread, first = [], [], [], []
     clear, unclear = list[str](), list[str]()
     failed = defaultdict[str, list[int]](list)

@@ -88,8 +88,8 @@ def verdict_on_judge(
     for the whole alone if no other `aspect` will be read.
     """
     key: Hashable = (arena.names, arena.design, arena.seed, claim)
-    if key in arena.bench.verdicts:
-        return arena.bench.verdicts[key]
+    if key in arena.judge_runner.verdicts:
+        return arena.judge_runner.verdicts[key]
     made: dict[str, Sequence[Comparison] | NotApplicable] = {}
 
     def comparisons(ours: Asked, theirs: Asked) -> Sequence[Comparison] | NotApplicable:
@@ -98,7 +98,7 @@ def verdict_on_judge(
             own = make(arena, ours, theirs, rng)
         except NotApplicable as reason:
             return reason
-        alone = arena.bench.apart and aspect == OVERALL
+        alone = arena.judge_runner.apart and aspect == OVERALL
         return [dataclasses.replace(each, aspects=()) for each in own] if alone else own
 
     def see(size: int) -> Seen:
@@ -114,7 +114,7 @@ def verdict_on_judge(
                 answered.left_out[str(own)].append(row)
             else:
                 asked.append((row, own))
-        judgements = iter(arena.bench.judged([each for _, own in asked for each in own]))
+        judgements = iter(arena.judge_runner.judged([each for _, own in asked for each in own]))
         for row, own in asked:
             said = [next(judgements) for _ in own]
             wrong = next((each.error for each in said if each.error), None)
@@ -126,8 +126,8 @@ def verdict_on_judge(
         return Seen.of(effects(answered), pairs, pairs.source, pairs.followup)
 
     verdict = step_by_step(claim, relation, arena.context, arena.users, see)
-    arena.bench.verdicts[key] = annotate(verdict, column=False)
-    return arena.bench.verdicts[key]
+    arena.judge_runner.verdicts[key] = annotate(verdict, column=False)
+    return arena.judge_runner.verdicts[key]
 
 
 def explained(verdict: Verdict, fault: str) -> Verdict:

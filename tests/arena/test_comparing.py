@@ -17,9 +17,9 @@ from pytest_recsys_mt.suites.arena import (
     QUESTIONS,
     Arena,
     Aspect,
-    Bench,
     Comparison,
     Judgement,
+    JudgeRunner,
     League,
     discrimination,
     judge_keeps,
@@ -58,7 +58,7 @@ def arena_of(judge: object, users: int = USERS) -> Arena:
     """Lists of long ids, ours, against lists of short ones."""
     ours = FakeAnswers(ask([[[f"long{user}"]] for user in range(users)]))
     theirs = FakeAnswers(ask([[[f"s{user}"]] for user in range(users)]))
-    return Arena(ours, theirs, Bench(judge, "drawn"), aspects=())  # type: ignore[arg-type]
+    return Arena(ours, theirs, JudgeRunner(judge, "drawn"), aspects=())  # type: ignore[arg-type]
 
 
 def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
@@ -78,7 +78,7 @@ def test_a_judge_is_asked_at_most_as_much_as_the_plan_says() -> None:
     )
     context = Context(items=known)
     sides = FakeAnswers(ours, context), FakeAnswers(theirs, context)
-    arena = Arena(*sides, Bench(Drawn(0), "drawn"))
+    arena = Arena(*sides, JudgeRunner(Drawn(0), "drawn"))
     makers = {
         **{name: promise.comparisons for name, promise in PROMISES.items()},
         **{name: against(control.planted) for name, control in CONTROLS.items()},
@@ -112,7 +112,7 @@ def test_a_slight_preference_is_found_and_never_turned_round() -> None:
 
 def test_exchanged_recommenders_have_the_reciprocal_q() -> None:
     arena = arena_of(judges.LikesLongTitles(), users=20)
-    turned = Arena(arena.theirs, arena.ours, arena.bench, ())
+    turned = Arena(arena.theirs, arena.ours, arena.judge_runner, ())
     one, other = (not_less_preferred(each, margin=0.2) for each in (arena, turned))
     assert one.estimate == -(other.estimate or 0)
     assert one.details["figures"]["won"] == other.details["figures"]["lost"] == 40
@@ -149,7 +149,7 @@ def test_preferences_in_a_circle_are_found() -> None:
         name: FakeAnswers(ask([[[f"{name[0]}{user}"]] for user in range(30)]))
         for name in ("rock", "paper", "scissors")
     }
-    league = League(systems, Bench(Beats(0), "hand"), aspects=())
+    league = League(systems, JudgeRunner(Beats(0), "hand"), aspects=())
     verdict = no_circle(league)
     assert verdict.status == "violated"
     assert "rock over scissors over paper over rock" in verdict.reason
@@ -171,7 +171,7 @@ def test_an_order_is_found_with_less_than_half_of_the_comparisons() -> None:
         systems = {
             name: FakeAnswers(ask([[[f"{user:02}{name}"]] for user in range(40)])) for name in lists
         }
-        return League(systems, Bench(Longest(0), "hand"), aspects=())
+        return League(systems, JudgeRunner(Longest(0), "hand"), aspects=())
 
     every = 40 * 8 * 7
     found, calls = league(names[4:] + names[:4]).order()
@@ -209,9 +209,9 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
     with pytest.raises(OracleError, match=r"there is no promise 'name'.*did you mean 'names'"):
         judge_keeps(arena, "name", margin=0.1)
     with pytest.raises(OracleError, match="different names"):
-        Arena(arena.ours, arena.theirs, arena.bench, (Aspect("overall", "It is good."),))
+        Arena(arena.ours, arena.theirs, arena.judge_runner, (Aspect("overall", "It is good."),))
     with pytest.raises(OracleError, match="three recommenders"):
-        League({"one": arena.ours, "two": arena.theirs}, arena.bench)
+        League({"one": arena.ours, "two": arena.theirs}, arena.judge_runner)
 
 
 def test_discrimination_is_a_mean_in_standard_deviations() -> None:
@@ -287,7 +287,7 @@ from pytest_recsys_mt.suites.arena.test_preference import *
 
 def test_names(recsys_arena):
     assert recsys_arena.names == ("itemknn", "mostpop")
-    assert recsys_arena.bench.name == "fixture:ByYear"
+    assert recsys_arena.judge_runner.name == "fixture:ByYear"
 """
 
 

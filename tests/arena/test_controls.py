@@ -14,10 +14,10 @@ from pytest_recsys_mt.suites.arena import (
     OVERALL,
     SELDOM,
     Arena,
-    Bench,
     Comparison,
     Judge,
     Judgement,
+    JudgeRunner,
     Trust,
     judge_sees,
     judge_seldom,
@@ -70,7 +70,7 @@ def arena_of(judge: Judge, users: int = 60, history: tuple[Rating, ...] = HISTOR
         for each in ask(lists)
     ]
     answers = FakeAnswers(asked, Context(items=KNOWN))
-    return Arena(answers, answers, Bench(judge, "judge"), ASPECTS)
+    return Arena(answers, answers, JudgeRunner(judge, "judge"), ASPECTS)
 
 
 def test_half_of_what_the_user_liked_is_hidden_and_is_the_good_list() -> None:

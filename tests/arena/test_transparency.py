@@ -14,7 +14,14 @@ import pytest
 
 from pytest_recsys_mt import Item, Rating, Request, Scale
 from pytest_recsys_mt.datasets.dataset import Dataset
-from pytest_recsys_mt.suites.arena import OVERALL, Arena, Bench, Comparison, Judgement, preferred
+from pytest_recsys_mt.suites.arena import (
+    OVERALL,
+    Arena,
+    Comparison,
+    Judgement,
+    JudgeRunner,
+    preferred,
+)
 from pytest_recsys_mt.suites.arena.judging import Winner, genres_of
 from pytest_recsys_mt.verdict.answers import Asked, Context
 from tests.extras import need
@@ -109,7 +116,7 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> dict[str, FakeAnswers]:
 
 
 def test_deepfm_with_attributes_is_told_by_its_transparency(sides: dict[str, FakeAnswers]) -> None:
-    arena = Arena(sides["attributes"], sides["ids"], Bench(SeesWhy(), "sees why"))
+    arena = Arena(sides["attributes"], sides["ids"], JudgeRunner(SeesWhy(), "sees why"))
     clear = preferred(arena, "transparency")
     assert clear.status == "holds"
     assert clear.estimate is not None
@@ -118,5 +125,5 @@ def test_deepfm_with_attributes_is_told_by_its_transparency(sides: dict[str, Fak
 
 
 def test_two_that_read_no_attributes_are_not_told_apart(sides: dict[str, FakeAnswers]) -> None:
-    arena = Arena(sides["ids"], sides["other ids"], Bench(SeesWhy(), "sees why"))
+    arena = Arena(sides["ids"], sides["other ids"], JudgeRunner(SeesWhy(), "sees why"))
     assert preferred(arena, "transparency").status == "inconclusive"

@@ -73,3 +73,9 @@ def test_a_public_module_is_found_by_its_former_name_with_a_warning() -> None:
             found = importlib.import_module(former)
         assert found is importlib.import_module(present)
         sys.modules.pop(former)
+
+
+def test_names_that_changed_are_found_with_a_warning() -> None:
+    arena = importlib.import_module("pytest_recsys_mt.suites.arena")
+    with pytest.warns(DeprecationWarning, match="JudgeRunner"):
+        assert arena.Bench is arena.JudgeRunner

@@ -12,7 +12,7 @@ from pytest_recsys_mt.verdict.verdict import Verdict
 Kind = type[Judgement] | type[Appraisal]
 
 
-class Bench:
+class JudgeRunner:
     """Sends comparisons to a judge, each once for all tests.
 
     Args:
@@ -57,7 +57,7 @@ class Bench:
         return self._ask(showings, rate, Appraisal, "rate")
 
     def __repr__(self) -> str:
-        return f"<bench of {self.name}>"
+        return f"<judge_runner of {self.name}>"
 
     def _ask(
         self, questions: Sequence[Any], ask: Callable[[Sequence[Any]], Any], kind: Kind, verb: str

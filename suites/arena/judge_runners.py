@@ -1,11 +1,11 @@
-"""The judges of a run, each at its bench, made once."""
+"""The judges of a run, each made once."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from pytest_recsys_mt.suites.arena.bench import Bench
+from pytest_recsys_mt.suites.arena.judge_runner import JudgeRunner
 from pytest_recsys_mt.suites.arena.judging import Judge
 from pytest_recsys_mt.suites.arena.language_judge import LanguageJudge
 from pytest_recsys_mt.suites.arena.options import JUDGES
@@ -14,39 +14,39 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.session import Session
 
 
-class Benches:
+class JudgeRunners:
     """Makes each judge once per process."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._known: dict[Hashable, Bench] = {}
+        self._known: dict[Hashable, JudgeRunner] = {}
 
-    def named(self, spec: str) -> Bench:
+    def named(self, spec: str) -> JudgeRunner:
         """The judge that `spec` names: a judge object, or a text model asked to judge."""
         if spec not in self._known:
             made = self._session.made(spec, JUDGES)
             if isinstance(made, Judge):
-                self._known[spec] = self._seat(made, spec)
+                self._known[spec] = self._runner_of(made, spec)
             else:
                 described = self._session.option("profiler")
                 texts = self._session.texts
                 profiler = None if described is None else texts(described, "profile")
                 judge = LanguageJudge(texts(spec, "judge", made), profiler)
-                self._known[spec] = Bench(judge, spec, self._session.failures)
+                self._known[spec] = JudgeRunner(judge, spec, self._session.failures)
         return self._known[spec]
 
-    def of(self, judge: Judge | Bench) -> Bench:
-        """The bench of a judge from a fixture; the same for the same judge."""
-        if isinstance(judge, Bench):
+    def of(self, judge: Judge | JudgeRunner) -> JudgeRunner:
+        """The runner of a judge from a fixture; the same for the same judge."""
+        if isinstance(judge, JudgeRunner):
             return judge
         known = self._known.get(id(judge))
         if known is None or known.judge is not judge:
             name = getattr(judge, "name", None)
             named = name if isinstance(name, str) else type(judge).__name__
-            known = self._seat(judge, f"fixture:{named}")
+            known = self._runner_of(judge, f"fixture:{named}")
             self._known[id(judge)] = known
         return known
 
-    def _seat(self, judge: Judge, name: str) -> Bench:
+    def _runner_of(self, judge: Judge, name: str) -> JudgeRunner:
         session = self._session
-        return Bench(judge, name, session.failures, session.planned_questions)
+        return JudgeRunner(judge, name, session.failures, session.planned_questions)

@@ -18,10 +18,10 @@ from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import typed
 
 READABLE = ("recsys-mt/1", "recsys-mt/2")
+"""The schemas that this version reads."""
 
 _INDIFFERENT = {"alpha", "error_limit", "inconclusive", "missed_limit", "mode", "past", "slices"}
 """Recorded settings that are no options, or that no value of a user depends on."""
-
 
 PROMPTS = ("--recsys-prompt", "--recsys-prompts")
 """What may differ between two records: whether another prompt is worse is what a comparison is made for."""
@@ -29,11 +29,12 @@ PROMPTS = ("--recsys-prompt", "--recsys-prompts")
 
 def options_of(document: Facts) -> dict[str, object]:
     """The options of a record that the values of users depend on, as they are typed."""
-    return {
-        typed(name.replace("_", "-")): value
-        for name, value in document["settings"].items()
-        if name not in _INDIFFERENT
-    }
+    options = {}
+    for name, value in document["settings"].items():
+        if name not in _INDIFFERENT:
+            option = typed(name.replace("_", "-"))
+            options[option] = value
+    return options
 
 
 def read(path: Path) -> Document:
@@ -43,11 +44,13 @@ def read(path: Path) -> Document:
         PolicyError: If the file cannot be read, is not a record, or is the record of a partial or empty run.
     """
     found = record_in(path)
-    changed = [str(each["reason"]) for each in found.get("drift", []) if each["drifted"]]
+    drifted = [model for model in found.get("drift", []) if model["drifted"]]
+    changed = [str(model["reason"]) for model in drifted]
     if changed:
         told = one_line("; ".join(changed))
         raise PolicyError(f"it does not identify one model: {told}; make a new one")
-    if incomplete := found["gate"]["incomplete"]:
+    incomplete = found["gate"]["incomplete"]
+    if incomplete:
         told = one_line("; ".join(map(str, incomplete)))
         raise PolicyError(
             f"it is the record of a partial run, which is not a baseline: {told}; make one of a whole run"
@@ -61,24 +64,29 @@ def document_in(path: Path, without: Collection[str] = ()) -> dict[str, Any]:
     Raises:
         PolicyError: If the file cannot be read or is not a record.
     """
-    kept = _remedy_of_packed(path)
+    packed_remedy = _remedy_of_packed(path)
     try:
         found = decoded(path, without)
     except OSError as error:
-        remedy = kept or f"make one with --recsys-json={path!s}"
-        if path.is_dir() and not kept:
+        if packed_remedy:
+            remedy = packed_remedy
+        elif path.is_dir():
             remedy = f"name the records in it, such as {path!s}/*.json"
+        else:
+            remedy = f"make one with --recsys-json={path!s}"
         raise PolicyError(f"it cannot be read: {error.strerror or error}; {remedy}") from error
     except (ValueError, RecursionError):
         found = None
     schema = found.get("schema") if isinstance(found, dict) else None
-    if str(schema).startswith("recsys-mt/") and schema not in READABLE:
+    is_readable = schema in READABLE
+    if str(schema).startswith("recsys-mt/") and not is_readable:
         raise PolicyError(
             f"its schema is {_short(schema)}, and this version reads {', '.join(sorted(READABLE))}; install "
             f"the version that wrote it, or a later one"
         )
-    if not isinstance(found, dict) or schema not in READABLE:
-        raise PolicyError(f"it is not a record; {kept or 'name a file that --recsys-json wrote'}")
+    if not isinstance(found, dict) or not is_readable:
+        remedy = packed_remedy or "name a file that --recsys-json wrote"
+        raise PolicyError(f"it is not a record; {remedy}")
     return found
 
 
@@ -89,13 +97,15 @@ def record_in(path: Path, without: Collection[str] = ()) -> Document:
         PolicyError: As `document_in`, or if it is a damaged one.
     """
     found = document_in(path, without)
-    gate, digests = found.get("gate"), found.get("digests")
-    if not isinstance(gate, dict) or "incomplete" not in gate or not isinstance(digests, dict):
+    gate = found.get("gate")
+    has_gate = isinstance(gate, dict) and "incomplete" in gate
+    if not has_gate or not isinstance(found.get("digests"), dict):
         raise PolicyError(
             "it is the record of an older version, without the values of users; make a new one with "
             "--recsys-json"
         )
-    if fault := _fault(found):
+    fault = _fault(found)
+    if fault:
         raise PolicyError(
             f"it is a damaged record: {fault}; --recsys-json does not write this, so the file was changed "
             f"later or is of an older version: make a new one with --recsys-json={path!s}"
@@ -128,45 +138,64 @@ def decoded(path: Path, without: Collection[str] = ()) -> Any:
 
 
 def _fault(document: Mapping[str, Any]) -> str:
+    """What is wrong with a record, which is untrusted; empty if nothing is."""
     for name, kind in (("models", list), ("results", list), ("settings", dict)):
-        if not isinstance(document.get(name), kind):
-            return f"{name!r} is {_short(document.get(name))}, not a {kind.__name__}"
+        value = document.get(name)
+        if not isinstance(value, kind):
+            return f"{name!r} is {_short(value)}, not a {kind.__name__}"
     drift = document.get("drift", [])
-    if not isinstance(drift, list) or not all(
-        isinstance(each, dict) and {"drifted", "reason"} <= each.keys() for each in drift
-    ):
+    if not isinstance(drift, list) or not all(map(_is_drift, drift)):
         return f"'drift' is {_short(drift)}, not a list of what was found of each model"
-    if not isinstance(document["gate"]["incomplete"], list):
-        return f"'incomplete' of the gate is {_short(document['gate']['incomplete'])}, not a list"
+    incomplete = document["gate"]["incomplete"]
+    if not isinstance(incomplete, list):
+        return f"'incomplete' of the gate is {_short(incomplete)}, not a list"
     for model in document["models"]:
         if not isinstance(model, str):
             return f"'models' holds {_short(model)}, which is not a text"
     for number, row in enumerate(document["results"], 1):
-        fault = _fault_of_row(row) if isinstance(row, dict) else "it is not an object"
+        if not isinstance(row, dict):
+            return f"row {number} of 'results': it is not an object"
+        fault = _fault_of_row(row)
         if fault:
-            named = row.get("nodeid") if isinstance(row, dict) else None
-            told = f" ({one_line(named)})" if isinstance(named, str) else ""
-            return f"row {number} of 'results'{told}: {fault}"
+            nodeid = row.get("nodeid")
+            named = f" ({one_line(nodeid)})" if isinstance(nodeid, str) else ""
+            return f"row {number} of 'results'{named}: {fault}"
     return ""
 
 
+def _is_drift(value: object) -> bool:
+    """Whether it is what was found of one model, as a record holds it."""
+    return isinstance(value, dict) and {"drifted", "reason"} <= value.keys()
+
+
 def _fault_of_row(row: Mapping[str, Any]) -> str:
+    """What is wrong with a row; empty if nothing is."""
     for name in ("nodeid", "model", "oracle", "relation", "status", "reason"):
-        if not isinstance(row.get(name), str):
-            return f"{name!r} is {_short(row.get(name))}, not a text"
-    values, reach = row.get("per_user"), row.get("reach")
+        value = row.get(name)
+        if not isinstance(value, str):
+            return f"{name!r} is {_short(value)}, not a text"
+    values = row.get("per_user")
+    reach = row.get("reach")
     if not isinstance(values, Mapping):
         return f"'per_user' is {_short(values)}, not an object"
     if "allowed" not in row:
         return "'allowed' is missing"
     if reach is None:
         return "'per_user' has values, and 'reach' does not say what they can be" if values else ""
-    if not (isinstance(reach, list) and len(reach) == 2 and all(map(is_number, reach))):
+    is_pair = isinstance(reach, list) and len(reach) == 2
+    if not is_pair or not all(map(is_number, reach)):
         return f"'reach' is {_short(reach)}, not two numbers"
     low, high = reach
+    return _fault_of_values(values, low, high)
+
+
+def _fault_of_values(values: Mapping[str, Any], low: float, high: float) -> str:
+    """Which value of a user does not lie in the range of a row; empty if all do."""
     # Older records rounded to six digits, so a value may lie outside by that much.
-    least, most = low - 1e-5, high + 1e-5
+    least = low - 1e-5
+    most = high + 1e-5
     if isinstance(values, Numbers):
+        # All at once first, which is faster than one by one.
         numbers = values.values_in_order
         if least <= min(numbers) and max(numbers) <= most:
             return ""
@@ -196,34 +225,44 @@ def digest_of(values: Iterable[str]) -> str:
 
 def differences(old: Facts, new: Facts) -> list[str]:
     """Why two records cannot be compared, one sentence each, with the digests; empty if they can."""
-    found, before = [], options_of(old)
-    tests = [addresses(document["results"]) for document in (old, new)]
-    for name, was, now in (
+    old_tests = addresses(old["results"])
+    new_tests = addresses(new["results"])
+    facts: list[tuple[str, object, object]] = [
         ("data", old.get("data_digest"), new.get("data_digest")),
         ("seed", old.get("seed"), new.get("seed")),
-        # Tests ask users different things, so other tests have other requests.
-        *[("users", old["digests"].get("users"), new["digests"].get("users"))]
-        * (tests[0] == tests[1]),
-        ("past of users", old["settings"].get("past"), new["settings"].get("past")),
+    ]
+    # Tests ask users different things, so other tests have other requests.
+    if old_tests == new_tests:
+        facts.append(("users", old["digests"].get("users"), new["digests"].get("users")))
+    facts.append(("past of users", old["settings"].get("past"), new["settings"].get("past")))
+    old_options = options_of(old)
+    for name, value in options_of(new).items():
         # Earlier versions recorded fewer.
-        *(
-            (name, before[name], value)
-            for name, value in options_of(new).items()
-            if name in before and name not in PROMPTS
-        ),
-    ):
+        if name in old_options and name not in PROMPTS:
+            facts.append((name, old_options[name], value))
+    found = []
+    for name, was, now in facts:
         if was != now:
             found.append(f"other {name}: {_short(was)} in the baseline, {_short(now)} in this run")
-    was, now = map(set, tests)
-    if was != now:
-        lacking, added = _some(was - now), _some(now - was)
-        told = [f"this run lacks {lacking}"] * bool(lacking)
-        told += [f"the baseline lacks {added}"] * bool(added)
-        digests = [_short(document["digests"].get("suite")) for document in (old, new)]
-        found.append(
-            f"other tests: {digests[0]} in the baseline, {digests[1]} in this run; {'; '.join(told)}"
-        )
+    if old_tests != new_tests:
+        found.append(_other_tests(old, new))
     return found
+
+
+def _other_tests(old: Facts, new: Facts) -> str:
+    """Which tests each of two records lacks, with the digests of both suites."""
+    old_tests = set(addresses(old["results"]))
+    new_tests = set(addresses(new["results"]))
+    lacking = _some(old_tests - new_tests)
+    added = _some(new_tests - old_tests)
+    told = []
+    if lacking:
+        told.append(f"this run lacks {lacking}")
+    if added:
+        told.append(f"the baseline lacks {added}")
+    was = _short(old["digests"].get("suite"))
+    now = _short(new["digests"].get("suite"))
+    return f"other tests: {was} in the baseline, {now} in this run; {'; '.join(told)}"
 
 
 def prompts_of(document: Facts) -> str:
@@ -232,23 +271,27 @@ def prompts_of(document: Facts) -> str:
     texts = given.get("--recsys-prompts")
     if isinstance(texts, dict):
         given["--recsys-prompts"] = texts.get("sha256")
-    return ", ".join(f"{name}={_short(given[name])}" for name in PROMPTS if given.get(name))
+    named = [name for name in PROMPTS if given.get(name)]
+    return ", ".join(f"{name}={_short(given[name])}" for name in named)
 
 
 def nearest(baselines: Sequence[tuple[str, Document]], document: Facts) -> tuple[str, Document]:
     """The baseline that a run is compared with: that with the most tests in common, then of the same models."""
-    tests, models = set(addresses(document["results"])), set(document["models"])
+    tests = set(addresses(document["results"]))
+    models = set(document["models"])
 
     def common(baseline: tuple[str, Document]) -> tuple[float, int]:
-        theirs = set(addresses(baseline[1]["results"]))
-        shared = len(tests & theirs) / max(len(tests | theirs), 1)
-        return shared, len(models.intersection(baseline[1]["models"]))
+        """The share of all tests that are in both, and the number of models that are."""
+        _, other = baseline
+        other_tests = set(addresses(other["results"]))
+        share = len(tests & other_tests) / max(len(tests | other_tests), 1)
+        return share, len(models.intersection(other["models"]))
 
     return max(baselines, key=common)
 
 
 def rows_of(document: Facts, model: str) -> list[Row]:
-    """The rows of one model."""
+    """The rows of one model, and those of no model."""
     return [row for row in document["results"] if row["model"] in (model, "")]
 
 
@@ -270,13 +313,16 @@ def counterpart(document: Facts, model: str) -> str:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    """A value of a record, which is untrusted, in few characters."""
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return shortened(one_line(", ".join(value)), 60) or "none"
     text = "none" if value is None else one_line(str(value))
     return text if len(text) <= 24 else text[:12]
 
 
 def _some(names: set[str]) -> str:
+    """The first names, and how many there are beside them."""
     shown = [one_line(name) for name in sorted(names)[:3]]
-    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
-    return ", ".join(shown) + more
+    listed = ", ".join(shown)
+    left = len(names) - len(shown)
+    return f"{listed} and {left} more" if left else listed

@@ -2,9 +2,9 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import cast
 
 from pytest_recsys_mt.gate.baseline import PROMPTS, counterpart, differences, prompts_of, rows_of
 from pytest_recsys_mt.gate.changed_lists import UNCLEAR, changed_lists, too_many
@@ -12,45 +12,22 @@ from pytest_recsys_mt.gate.comparison import bounds_of, compare
 from pytest_recsys_mt.gate.document import Comparison, Decision, Document, Facts, Row
 from pytest_recsys_mt.gate.nodeids import address, name_of_row
 from pytest_recsys_mt.gate.policy import Policy, facts_of, today
+from pytest_recsys_mt.gate.reasons import LONGEST_CAUSE, NAMED, Kind, Reason, cut, in_clauses
 from pytest_recsys_mt.gate.states import grouped, state_of, state_of_test, vacuous_of
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.sanitize import one_line
 from pytest_recsys_mt.verdict.wording import unread
 
-Kind = Literal[
-    "nothing", "violated", "uncorrected", "error", "inconclusive", "failed", "fixed", "expired",
-    "vacuous", "refused", "regressed", "suspicious", "unclear", "lists", "early", "drift", "partial",
-]  # fmt: skip
-
-KINDS: Mapping[Kind, str] = {
-    "nothing": "nothing could be judged: {names}",
-    "violated": "{count} violated ({names})",
-    "uncorrected": "{count} violated, but not after Holm's correction ({names})",
-    "error": "{count} in error ({names})",
-    "inconclusive": "{count} inconclusive ({names})",
-    "failed": "{count} failed for a reason other than a verdict ({names})",
-    "fixed": "{count} known to be violated, now fixed ({names})",
-    "expired": "{count} known beyond the last day ({names})",
-    "vacuous": "{count} kept vacuously ({names})",
-    "refused": "no comparison: {names}",
-    "regressed": "{count} regressed ({names})",
-    "suspicious": "{count} suspiciously better ({names})",
-    "unclear": "{count} not shown to be as good as before ({names})",
-    "lists": "other lists than the baseline ({names})",
-    "early": "{names}",
-    "drift": "{names}",
-    "partial": "the run is partial: {names}",
+WORDS = {
+    "holds": "held",
+    "known": "known to be violated",
+    "violated": "violated, as a mark expects",
+    "inconclusive": "inconclusive and skipped",
+    "error": "in error, as a mark expects",
+    "not-applicable": "not applicable",
+    "ungated": "not gating",
 }
-"""The reasons why a gate can fail, in this order, and the text for all reasons of a kind.
-
-A new kind of reason needs an entry here. `Gate.decide` receives it in ``found``.
-"""
-
-NAMED = 3
-"""The sentence names this many reasons of a kind; the others are counted."""
-
-LONGEST = 250
-"""Most characters of a reason in the sentence; `reasons` holds it in full."""
+"""How the sentence of a gate that passes calls the rows of a state, in its order."""
 
 EARLY = (
     "the baseline stopped after {users} users, when its verdicts were clear; for one that asks all users, run its "
@@ -60,21 +37,16 @@ EARLY = (
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Why a gate fails: its full text, and a shorter one for the sentence if there is one."""
-
-    kind: Kind
-    text: str
-    name: str = ""
-
-
-@dataclass(frozen=True)
 class Gate:
     """The rules of one run.
 
     Attributes:
+        policy: The policy; without one, that which changes nothing.
         asked: Whether a policy or a baseline was given: only then comparisons count.
-        baseline: An earlier record and its path; None compares the models of the run.
+        alpha: The error rate of all comparisons together.
+        inconclusive: What an unclear result does: ``fail`` the gate, or nothing.
+        baseline: The path of an earlier record, and the record; None compares the models of the run.
+        day: Returns the day on which known violations may have expired.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -102,38 +74,43 @@ class Gate:
             *self._unjudged(rows, gating),
             *self._own_failures(gating, set(violated), several),
             *self._vacuous(gating, several),
-            *(self._failures_of(comparisons, rows) if self.asked else ()),
-            *self._other_lists(comparisons),
-            *(Reason(kind, text) for kind, texts in found.items() for text in texts),
         ]
-        told = [_failure(reasons) if reasons else self._success(rows)]
-        for one in comparisons if self.asked else ():
-            changes = ", ".join(f"{count} {word}" for word, count in sorted(one["counts"].items()))
-            title = f"{one['model']} against {one['against']} of {one['baseline'] or 'this run'}"
-            told += [f"{title}: {changes}"] * bool(changes)
+        if self.asked:
+            reasons += self._failures_of(comparisons, rows)
+        reasons += self._other_lists(comparisons)
+        for kind, texts in found.items():
+            reasons += [Reason(kind, text) for text in texts]
         status = "failed" if reasons else "passed"
+        told = [f"gate: {status}", in_clauses(reasons) if reasons else self._success(rows)]
+        if self.asked:
+            told += _changes(comparisons)
+        inconclusive = []
+        ungated = []
+        for row in rows:
+            if row["status"] == "inconclusive" and row["expected"] != "inconclusive":
+                inconclusive.append(row["nodeid"])
+            rule = self.policy.rule(row)
+            if not rule.gates:
+                ungated.append({"nodeid": row["nodeid"], "reason": rule.reason})
         return {
             "status": status,
-            "sentence": one_line("; ".join([f"gate: {status}", *told])),
+            "sentence": one_line("; ".join(told)),
             "reasons": [reason.text for reason in reasons],
             "violated": list(violated),
-            "inconclusive": [
-                row["nodeid"] for row in rows if row["status"] == "inconclusive" != row["expected"]
-            ],
+            "inconclusive": inconclusive,
             "incomplete": list(found.get("partial", ())),
-            "ungated": [
-                {"nodeid": row["nodeid"], "reason": self.policy.rule(row).reason}
-                for row in rows
-                if not self.policy.rule(row).gates
-            ],
+            "ungated": ungated,
             "comparisons": comparisons,
         }
 
     def _unjudged(self, rows: Sequence[Row], gating: Sequence[Row]) -> list[Reason]:
+        """The reason that nothing which gates was judged, if so; a run without tests is none of this."""
         if not rows or any(row["status"] in ("holds", "violated") for row in gating):
             return []
         causes = Counter(self._why_unjudged(row) for row in rows)
-        told = [f"{_cut(cause, 80)} ({count})" for cause, count in causes.most_common(NAMED)]
+        told = [
+            f"{cut(cause, LONGEST_CAUSE)} ({count})" for cause, count in causes.most_common(NAMED)
+        ]
         if len(causes) > NAMED:
             told.append(f"{len(causes) - NAMED} more causes")
         name = "; ".join(told)
@@ -143,46 +120,43 @@ class Gate:
         rule = self.policy.rule(row)
         if not rule.gates:
             return f"does not gate: {rule.reason}"
-        known = row["status"] == "not-applicable" and row["reason"]
-        return str(known or row["status"])
+        if row["status"] == "not-applicable" and row["reason"]:
+            return row["reason"]
+        return row["status"]
 
     def _own_failures(
         self, gating: Sequence[Row], standing: Collection[str], several: bool
     ) -> list[Reason]:
+        """Known violations that expired, and tests that failed.
+
+        Args:
+            gating: The rows that gate.
+            standing: Tests whose violation remains after Holm's correction.
+            several: Whether the run has several models, so that they are named.
+        """
         found: dict[str, Reason] = {}
         failed = []
         for row in gating:
             known = self.policy.known_of(facts_of(row))
             if known is not None and known.expired(self.day()):
                 text = f"the known violation of {known.choice} expired on {known.until}"
-                found[str(known)] = Reason("expired", text, f"{known.choice}, until {known.until}")
+                name = f"{known.choice}, until {known.until}"
+                found[str(known)] = Reason("expired", text, name)
+            # An error of a test that is known to be violated is not what is known of it.
             excused = known is not None and row["outcome"] == "xfailed" and row["status"] == "error"
             if row["outcome"] == "failed" or excused:
                 failed.append(row)
-        for label, rows in grouped(failed, lambda row: row["nodeid"]).items():
-            state = state_of_test(rows)
-            row = next(each for each in rows if state_of(each) == state)
-            kind: Kind
-            text = f"{row['status']}: {label}"
-            if state == "fixed":
-                kind, text = "fixed", f"fixed, so remove the expectation: {label}"
-            elif state in ("holds", "not-applicable", "known"):
-                kind, text = "failed", f"failed with the verdict as expected: {label}"
-            elif state == "violated" and label not in standing:
-                kind = "uncorrected"
-            else:
-                kind = cast("Kind", state)
-            name = _name(row, several) + (f": {_cut(row['reason'], 80)}" if kind == "error" else "")
-            found[label] = Reason(kind, text, name)
+        for nodeid, rows in grouped(failed, lambda row: row["nodeid"]).items():
+            found[nodeid] = _own_failure(nodeid, rows, nodeid in standing, several)
         return list(found.values())
 
     def _vacuous(self, gating: Sequence[Row], several: bool) -> Iterable[Reason]:
         """Promises kept only because the recommender does not read what they are about, if none may be."""
-        for row in filter(self.policy.refuses, gating):
-            name = (
-                f"{_name(row, several)}: it {unread(row['vacuous'], row['details'].get('unread'))}"
-            )
-            yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
+        for row in gating:
+            if self.policy.refuses(row):
+                what_is_unread = unread(row["vacuous"], row["details"].get("unread"))
+                name = f"{_name(row, several)}: it {what_is_unread}"
+                yield Reason("vacuous", f"vacuous: {row['nodeid']}", name)
 
     def _other_lists(self, comparisons: Sequence[Comparison]) -> Iterable[Reason]:
         """Models of which more lists may differ from those of the baseline than the policy allows."""
@@ -200,59 +174,81 @@ class Gate:
                 yield Reason("lists", f"changed_lists: {text}", text)
 
     def _success(self, rows: Sequence[Row]) -> str:
-        counts = Counter(
-            state_of(row) if self.policy.rule(row).gates else "ungated" for row in rows
-        )
-        words = {
-            "holds": "held", "known": "known to be violated", "violated": "violated, as a mark expects",
-            "inconclusive": "inconclusive and skipped", "error": "in error, as a mark expects",
-            "not-applicable": "not applicable", "ungated": "not gating",
-        }  # fmt: skip
-        if vacuous := sum(bool(vacuous_of(row)) for row in rows if self.policy.rule(row).gates):
-            words["holds"] += f" ({vacuous} vacuously)"
-        return "; ".join(f"{counts[key]} {word}" for key, word in words.items() if counts[key])
+        """How many rows are in which state, for a gate that passes."""
+        counts: Counter[str] = Counter()
+        vacuous = 0
+        for row in rows:
+            if self.policy.rule(row).gates:
+                counts[state_of(row)] += 1
+                vacuous += bool(vacuous_of(row))
+            else:
+                counts["ungated"] += 1
+        told = []
+        for state, words in WORDS.items():
+            if counts[state]:
+                beside = f" ({vacuous} vacuously)" if state == "holds" and vacuous else ""
+                told.append(f"{counts[state]} {words}{beside}")
+        return "; ".join(told)
 
     def comparisons(self, document: Facts) -> list[Comparison]:
         """How each model changed since the baseline; without one, how the others differ from the first."""
-        rows = grouped(document["results"], lambda row: row["model"])
-        own = {model: set(map(address, rows.get(model, ()))) for model in document["models"]}
-        first, *others = models = [model for model in own if own[model]] or [""]
-        where, old = self.baseline or ("", document)
+        tests = _tests_by_model(document)
         if self.baseline is None:
+            first, *others = tests or [""]
             # A league is a model of its own, which shares no tests with its members.
-            pairs = [(model, first) for model in others if own[model] & own[first]]
-            reasons = []
-        else:
-            pairs = [(model, "") for model in models if model]
-            reasons = differences(old, document)
-        differ = bool(where) and prompts_of(old) != prompts_of(document)
-        other = f" ({prompts_of(old) or f'without {PROMPTS[0]}'})" if differ else ""
-        found: list[Comparison] = []
-        for model, against in pairs:
-            refused = [*reasons]
+            comparable = [model for model in others if tests[model] & tests[first]]
+            number = len(comparable)
+            return [self._comparison(document, model, first, [], number) for model in comparable]
+        _, old = self.baseline
+        reasons = differences(old, document)
+        models = [model for model in tests if model]
+        found = []
+        for model in models:
+            against = ""
+            refused = list(reasons)
             try:
-                against = against or counterpart(old, model)
+                against = counterpart(old, model)
             except PolicyError as error:
                 refused.append(str(error))
-            then, now = rows_of(old, against), rows_of(document, model)
-            compared = [] if refused else compare(then, now, self.policy, self.alpha, len(pairs))
-            found.append(
-                {
-                    "model": model,
-                    "against": f"{against}{other}",
-                    "baseline": where,
-                    "refused": refused,
-                    "counts": dict(Counter(each["change"] for each in compared)),
-                    "bounds": bounds_of(compared, self.alpha, len(pairs)),
-                    "results": compared,
-                    "lists": changed_lists(old, document, against, model) if where else None,
-                }
-            )
+            found.append(self._comparison(document, model, against, refused, len(models)))
         return found
+
+    def _comparison(
+        self, document: Facts, model: str, against: str, refused: list[str], number: int
+    ) -> Comparison:
+        """One of so many comparisons.
+
+        Args:
+            document: The record of the run.
+            model: The model of the run.
+            against: The model that it is compared with, of the baseline or of the run; empty if there is none.
+            refused: Why they cannot be compared.
+            number: How many comparisons share the error rate.
+        """
+        where, old = self.baseline or ("", document)
+        changes = []
+        if not refused:
+            then = rows_of(old, against)
+            now = rows_of(document, model)
+            changes = compare(then, now, self.policy, self.alpha, number)
+        other_prompts = ""
+        if where and prompts_of(old) != prompts_of(document):
+            other_prompts = f" ({prompts_of(old) or f'without {PROMPTS[0]}'})"
+        return {
+            "model": model,
+            "against": f"{against}{other_prompts}",
+            "baseline": where,
+            "refused": refused,
+            "counts": dict(Counter(change["change"] for change in changes)),
+            "bounds": bounds_of(changes, self.alpha, number),
+            "results": changes,
+            "lists": changed_lists(old, document, against, model) if where else None,
+        }
 
     def _failures_of(
         self, comparisons: Sequence[Comparison], rows: Sequence[Row]
     ) -> Iterable[Reason]:
+        """Why comparisons fail the gate: they are refused, lack a verdict, or show a change that fails it."""
         several = len({row["model"] for row in rows if row["model"]}) > 1
         names = {(row["nodeid"], row["oracle"]): _name(row, several) for row in rows}
         # Some verdicts, such as one on several models, never have a value per user.
@@ -271,47 +267,78 @@ class Gate:
             compared = set(comparison["counts"]) - {"ungated"}
             if model in wanting and not comparison["refused"] and not compared:
                 yield Reason("refused", f"no verdict on {model} could be compared")
-            # Changes that are unclear because the baseline stopped asking early.
-            early = {
-                each["users"]
-                for each in comparison["results"]
-                if each["change"] == "inconclusive" and each.get("early")
-            }
-            if early and comparison["baseline"] and "inconclusive" in failing:
-                users = " to ".join(map(str, sorted({min(early), max(early)})))
-                yield Reason("early", EARLY.format(users=users, baseline=comparison["baseline"]))
-            for each in comparison["results"]:
-                if (change := each["change"]) in failing:
-                    name = names[each["nodeid"], each["oracle"]]
-                    told = "unclear change" if change == "inconclusive" else change
-                    yield Reason(failing[change], f"{told}: {each['nodeid']}", name)
+            if comparison["baseline"] and "inconclusive" in failing:
+                yield from _stopped_early(comparison)
+            for change in comparison["results"]:
+                word = change["change"]
+                if word in failing:
+                    name = names[change["nodeid"], change["oracle"]]
+                    told = "unclear change" if word == "inconclusive" else word
+                    yield Reason(failing[word], f"{told}: {change['nodeid']}", name)
 
 
-def _failure(reasons: Sequence[Reason]) -> str:
-    told = []
-    for kind, clause in KINDS.items():
-        names = Counter(
-            _cut(each.name or each.text, LONGEST) for each in reasons if each.kind == kind
-        )
-        if names:
-            told.append(clause.format(count=names.total(), names=_listed(names)))
-    return "; ".join(told)
+def _own_failure(nodeid: str, rows: Sequence[Row], stands: bool, several: bool) -> Reason:
+    """Why a test failed.
+
+    Args:
+        nodeid: The test.
+        rows: Its rows.
+        stands: Whether its violation remains after Holm's correction.
+        several: Whether the run has several models, so that they are named.
+    """
+    state = state_of_test(rows)
+    row = next(row for row in rows if state_of(row) == state)
+    name = _name(row, several)
+    if state == "fixed":
+        return Reason("fixed", f"fixed, so remove the expectation: {nodeid}", name)
+    if state in ("holds", "not-applicable", "known"):
+        return Reason("failed", f"failed with the verdict as expected: {nodeid}", name)
+    text = f"{row['status']}: {nodeid}"
+    if state == "violated" and not stands:
+        return Reason("uncorrected", text, name)
+    if state == "error":
+        name = f"{name}: {cut(row['reason'], LONGEST_CAUSE)}"
+    return Reason(cast("Kind", state), text, name)
 
 
-def _listed(names: Counter[str]) -> str:
-    """The first names, and how many reasons have others: the numbers add up to that of all reasons."""
-    listed = []
-    for name, count in list(names.items())[:NAMED]:
-        listed.append(name if count == 1 else f"{name}, {count} times")
-    left = sum(list(names.values())[NAMED:])
-    if left:
-        listed.append(f"{left} more")
-    return "; ".join(listed)
+def _tests_by_model(document: Facts) -> dict[str, set[str]]:
+    """The addresses of the tests of each model that has any."""
+    rows = grouped(document["results"], lambda row: row["model"])
+    return {
+        model: {address(row) for row in rows[model]}
+        for model in document["models"]
+        if rows.get(model)
+    }
 
 
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+def _stopped_early(comparison: Comparison) -> Iterator[Reason]:
+    """The reason that changes are unclear because the baseline stopped asking early, if any are."""
+    users = set()
+    for change in comparison["results"]:
+        if change["change"] == "inconclusive" and change.get("early"):
+            users.add(change["users"])
+    if users:
+        ends = sorted({min(users), max(users)})
+        told = " to ".join(map(str, ends))
+        yield Reason("early", EARLY.format(users=told, baseline=comparison["baseline"]))
+
+
+def _changes(comparisons: Sequence[Comparison]) -> list[str]:
+    """How many promises changed how, a text for each comparison with any."""
+    texts = []
+    for comparison in comparisons:
+        counts = sorted(comparison["counts"].items())
+        if counts:
+            where = comparison["baseline"] or "this run"
+            title = f"{comparison['model']} against {comparison['against']} of {where}"
+            listed = ", ".join(f"{count} {change}" for change, count in counts)
+            texts.append(f"{title}: {listed}")
+    return texts
 
 
 def _name(row: Row, several: bool) -> str:
-    return name_of_row(row) + (f" of {row['model']}" if several and row["model"] else "")
+    """The name of a row's promise, and of its model if there are `several`."""
+    name = name_of_row(row)
+    if several and row["model"]:
+        return f"{name} of {row['model']}"
+    return name

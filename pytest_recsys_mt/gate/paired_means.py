@@ -15,6 +15,7 @@ _ROUNDING = 2e-5
 """How far a value may be off for its digits, as a share of the largest: a record keeps six of them."""
 
 _SIGNS = (1, -1)
+"""What the values of both runs are multiplied by."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Side:
 
     def ends(self) -> tuple[float, float]:
         """The range of its values; an untrusted record may hold a value beyond its reach."""
-        values = (*self.reach, self.values.min(), self.values.max())
-        return float(min(values)), float(max(values))
+        possible = (*self.reach, self.values.min(), self.values.max())
+        return float(min(possible)), float(max(possible))
 
     def signed_ends(self, sign: int) -> tuple[float, float]:
         """The range of its values times 1 or -1, the smaller end first."""
@@ -63,11 +64,13 @@ def _of_pseudo_values(effects: Floats, new: Side, old: Side) -> Mean:
     """The mean of the differences of the pseudo-values of an aggregate, ``(users,)``."""
     # If one user's answer changes, all values of an aggregate shift a little, and the record keeps
     # six digits: values that differ by less are one shift.
-    digits = _ROUNDING * max(abs(new.values).max(), abs(old.values).max())
+    largest_value = max(abs(new.values).max(), abs(old.values).max())
+    digits = _ROUNDING * largest_value
     shift = np.median(effects)
-    effects = np.where(abs(effects - shift) <= digits, shift, effects)
-    largest = float(abs(effects - effects.mean()).max())
-    return Jackknife(effects, -math.inf, math.inf, max(digits, largest))
+    is_shift = abs(effects - shift) <= digits
+    effects = np.where(is_shift, shift, effects)
+    farthest = float(abs(effects - effects.mean()).max())
+    return Jackknife(effects, -math.inf, math.inf, max(digits, farthest))
 
 
 class Farther(Mean):
@@ -77,6 +80,10 @@ class Farther(Mean):
     than the margin if this holds for one of its signs against both signs of the old mean. Two claims that must both
     hold take the larger p-value (Berger 1982, Technometrics 24, 295-300). Two claims of which one is enough take twice
     the smaller one (Bonferroni). The bounds invert that.
+
+    Args:
+        new: The values of this run.
+        old: The values of the baseline.
     """
 
     def __init__(self, new: Side, old: Side) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.oracles.statistics.corrections import holm
@@ -14,21 +14,42 @@ from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
 WIDTH = 80
+"""Columns of a line."""
+
 LONGEST = 200
 """Characters of an answer that are shown."""
 
 Answer = Mapping[str, Any]
-Question = tuple[Answer, Mapping[str, Answer], Mapping[str, Answer]]
-"""An answer with the question, and by their names the answers whose choice is marked and whose text is shown."""
+"""One answer to a question, with the question, as the file of answers holds it."""
+
+Key = tuple[str, str, str]
+"""What makes a question the same for two models: its kind, its text and its digest."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A question to print.
+
+    Attributes:
+        answer: An answer that holds the question and its options.
+        choices: The answers whose choice is marked among the options, by the name in the mark.
+        texts: The answers whose text is printed, by the name before it.
+    """
+
+    answer: Answer
+    choices: Mapping[str, Answer]
+    texts: Mapping[str, Answer]
 
 
 @dataclass(frozen=True)
 class _Side:
-    """The answers of one model, by the kind, the text and the digest of their questions."""
+    """The answers of one model in one record."""
 
-    name: str
+    model: str
     data: str
-    answers: Mapping[tuple[str, str, str], Answer]
+    record: Path
+    answers: Mapping[Key, Answer]
+    name: str
 
 
 def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str]:
@@ -56,31 +77,42 @@ def show_answers(records: Sequence[Path], kind: str, limit: int) -> Iterator[str
 
 
 def _sides(records: Sequence[Path], kind: str) -> list[_Side]:
-    """The models whose answers stand beside the records; one in two records is two of them."""
+    """The models whose answers stand beside the records; a model in two records counts as two."""
     sides: list[_Side] = []
-    paths: list[Path] = []
-    kinds: set[str] = set()
-    for path in records:
-        head, answers = read_answers(path)
-        kinds |= {answer["kind"] for answer in answers}
+    kinds_asked: set[str] = set()
+    for record in records:
+        head, answers = read_answers(record)
+        data = str(head.get("data"))
+        kinds_asked.update(answer["kind"] for answer in answers)
         for model, answers_of_model in grouped(answers, lambda answer: answer["model"]).items():
-            by_question = {
-                (answer["kind"], answer["question"], answer["digest"]): answer
-                for answer in answers_of_model
-                if kind in ("", answer["kind"])
-            }
+            by_question = _by_question(answers_of_model, kind)
             if by_question:
-                sides.append(_Side(model, str(head.get("data")), by_question))
-                paths.append(path)
+                sides.append(_Side(model, data, record, by_question, name=model))
     if not sides:
-        listed = one_line(", ".join(sorted(kinds)))
+        listed = one_line(", ".join(sorted(kinds_asked)))
         raise DataError(f"no question of the kind {kind!r} was asked; the kinds asked: {listed}")
-    count_of_name = Counter(side.name for side in sides)
-    # Two versions of one model have one name; their records tell them apart.
-    return [
-        replace(side, name=f"{side.name} ({path})") if count_of_name[side.name] > 1 else side
-        for side, path in zip(sides, paths, strict=True)
-    ]
+    return _told_apart(sides)
+
+
+def _by_question(answers: Sequence[Answer], kind: str) -> dict[Key, Answer]:
+    """The answers to the questions of a kind, or to all if it is empty, by their question."""
+    by_question = {}
+    for answer in answers:
+        if kind in ("", answer["kind"]):
+            key = (answer["kind"], answer["question"], answer["digest"])
+            by_question[key] = answer
+    return by_question
+
+
+def _told_apart(sides: Sequence[_Side]) -> list[_Side]:
+    """The sides with a name of their own: two versions of one model are told apart by their records."""
+    count_of_model = Counter(side.model for side in sides)
+    named = []
+    for side in sides:
+        if count_of_model[side.model] > 1:
+            side = replace(side, name=f"{side.model} ({side.record})")
+        named.append(side)
+    return named
 
 
 def _wrong(side: _Side, limit: int) -> Iterator[str]:
@@ -94,14 +126,15 @@ def _wrong(side: _Side, limit: int) -> Iterator[str]:
     for kind, answers_of_kind in grouped(answers, lambda answer: str(answer["kind"])).items():
         count = len(answers_of_kind)
         hits = sum(_is_right(answer) for answer in answers_of_kind)
-        unread = sum(answer["chosen"] is None for answer in answers_of_kind)
-        yield f"{one_line(kind):<20}{count:>10}{hits:>8}{unread:>8}{hits / count:>10.3f}"
-    questions = [(answer, {"chosen": answer}, {"said": answer}) for answer in wrong]
-    yield from _listed(questions, limit)
+        unread = sum(not _is_read(answer) for answer in answers_of_kind)
+        accuracy = hits / count
+        yield f"{one_line(kind):<20}{count:>10}{hits:>8}{unread:>8}{accuracy:>10.3f}"
+    shown = [_Shown(answer, {"chosen": answer}, {"said": answer}) for answer in wrong]
+    yield from _listed(shown, limit)
 
 
 def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
-    """The accuracies of two models by kind with tests of their difference, and the questions that one alone got right."""
+    """Two models by kind with tests of their difference, and the questions that one alone got right."""
     common = [key for key in one.answers if key in other.answers]
     if not common:
         raise DataError(
@@ -115,16 +148,8 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
             f"Only {len(common)} questions were asked of both: a answered {len(one.answers)}, b "
             f"{len(other.answers)}. The others are left out."
         )
-    lines = []
-    p_values = []
-    for kind, keys in grouped(common, lambda key: key[0]).items():
-        line, p = _counted(kind, [(one.answers[key], other.answers[key]) for key in keys])
-        lines.append(line)
-        p_values.append(p)
     yield ""
-    yield f"{'kind':<18}{'questions':>9}{'a':>7}{'b':>7}{'only a':>8}{'only b':>8}{'p':>9}{'Holm':>9}"
-    for line, p, adjusted in zip(lines, p_values, holm(p_values), strict=True):
-        yield f"{line}{p:>9.2g}{adjusted:>9.2g}"
+    yield from _table(one, other, common)
     yield ""
     yield from _wrapped(
         "only a, only b: questions that one alone answered rightly, of those read of both. p: McNemar's exact test of "
@@ -133,32 +158,54 @@ def _compared(one: _Side, other: _Side, limit: int) -> Iterator[str]:
     )
     differing = []
     for key in common:
-        a, b = one.answers[key], other.answers[key]
+        a = one.answers[key]
+        b = other.answers[key]
         if _is_right(a) != _is_right(b):
-            sides = {"a": a, "b": b}
-            differing.append((a, sides, sides))
+            both = {"a": a, "b": b}
+            differing.append(_Shown(a, choices=both, texts=both))
     yield from _listed(differing, limit)
 
 
-def _counted(kind: str, pairs: Sequence[tuple[Answer, Answer]]) -> tuple[str, float]:
-    """The cells of a kind of question before the p-value, and the p-value of McNemar's test.
+def _table(one: _Side, other: _Side, keys: Sequence[Key]) -> Iterator[str]:
+    """A line for each kind of question: the accuracies of both models, and how sure their difference is."""
+    counted_kinds = []
+    for kind, keys_of_kind in grouped(keys, lambda key: key[0]).items():
+        pairs = [(one.answers[key], other.answers[key]) for key in keys_of_kind]
+        counted_kinds.append(_counted(kind, pairs))
+    adjusted = holm([counted.p for counted in counted_kinds])
+    yield f"{'kind':<18}{'questions':>9}{'a':>7}{'b':>7}{'only a':>8}{'only b':>8}{'p':>9}{'Holm':>9}"
+    for counted, p_holm in zip(counted_kinds, adjusted, strict=True):
+        yield f"{counted.cells}{counted.p:>9.2g}{p_holm:>9.2g}"
+
+
+class _Counted(NamedTuple):
+    """One kind of question: its cells before the p-value, and the p-value of McNemar's test."""
+
+    cells: str
+    p: float
+
+
+def _counted(kind: str, pairs: Sequence[tuple[Answer, Answer]]) -> _Counted:
+    """Count what two models answered.
 
     Args:
-        kind: The kind.
-        pairs: The answers of a and b to each of its questions.
+        kind: The kind of the questions.
+        pairs: The answers of a and b to each of them.
     """
-    hits_a = sum(_is_right(a) for a, _ in pairs)
-    hits_b = sum(_is_right(b) for _, b in pairs)
-    read = [pair for pair in pairs if None not in (pair[0]["chosen"], pair[1]["chosen"])]
+    count = len(pairs)
+    accuracy_a = sum(_is_right(a) for a, _ in pairs) / count
+    accuracy_b = sum(_is_right(b) for _, b in pairs) / count
+    read = [(a, b) for a, b in pairs if _is_read(a) and _is_read(b)]
     only_a = sum(_is_right(a) and not _is_right(b) for a, b in read)
     only_b = sum(_is_right(b) and not _is_right(a) for a, b in read)
     # Unread answers could be of either: to be safe, they count for the one behind, at most until both are level.
-    unread = len(pairs) - len(read)
+    unread = count - len(read)
     behind, ahead = sorted((only_a, only_b))
-    p = mcnemar(ahead, min(ahead, behind + unread))
-    count = len(pairs)
-    accuracies = f"{hits_a / count:>7.3f}{hits_b / count:>7.3f}"
-    return f"{one_line(kind):<18}{count:>9}{accuracies}{only_a:>8}{only_b:>8}", p
+    level = min(ahead, behind + unread)
+    cells = (
+        f"{one_line(kind):<18}{count:>9}{accuracy_a:>7.3f}{accuracy_b:>7.3f}{only_a:>8}{only_b:>8}"
+    )
+    return _Counted(cells, mcnemar(ahead, level))
 
 
 def mcnemar(one: int, other: int) -> float:
@@ -168,38 +215,51 @@ def mcnemar(one: int, other: int) -> float:
     """
     from scipy.stats import binomtest
 
-    return float(binomtest(one, one + other, 0.5).pvalue) if one + other else 1.0
+    discordant = one + other
+    if discordant == 0:
+        return 1.0
+    return float(binomtest(one, discordant, 0.5).pvalue)
 
 
 def _is_right(answer: Answer) -> bool:
     return bool(answer["chosen"] == answer["right"])
 
 
-def _lines_of(
-    answer: Answer, choices: Mapping[str, Answer], texts: Mapping[str, Answer]
-) -> Iterator[str]:
-    """A question with its options, who chose which of them, and what was answered; see `Question`."""
-    yield from _wrapped(f"{answer['question']} ({answer['kind']})")
-    for place, option in enumerate(answer["options"]):
-        marks = ["right"] if place == answer["right"] else []
-        marks += [name for name, choice in choices.items() if choice["chosen"] == place]
-        yield from _wrapped(f"{', '.join(marks):>14}  {place + 1}. {option}", indent=16)
-    for name, text in texts.items():
-        raw = one_line(text["raw"])
-        shown = raw if len(raw) <= LONGEST else f"{raw[:LONGEST]}..."
-        unread = " (no option was read)" if text["chosen"] is None else ""
-        yield from _wrapped(f'{name:>14}  "{shown}"{unread}', indent=16)
+def _is_read(answer: Answer) -> bool:
+    """Whether an option could be read in the answer."""
+    return answer["chosen"] is not None
 
 
-def _listed(questions: Sequence[Question], limit: int) -> Iterator[str]:
-    shown = questions[: limit or None]
-    for answer, choices, texts in shown:
+def _listed(questions: Sequence[_Shown], limit: int) -> Iterator[str]:
+    """At most `limit` questions, all if it is 0, and how many are left out."""
+    shown = questions[:limit] if limit else questions
+    for question in shown:
         yield ""
-        yield from _lines_of(answer, choices, texts)
+        yield from _lines_of(question)
     left = len(questions) - len(shown)
     if left > 0:
         yield ""
         yield f"{left} more; --limit=0 shows all"
+
+
+def _lines_of(question: _Shown) -> Iterator[str]:
+    """A question with its options, who chose which of them, and what was answered."""
+    answer = question.answer
+    yield from _wrapped(f"{answer['question']} ({answer['kind']})")
+    for place, option in enumerate(answer["options"]):
+        marks = []
+        if place == answer["right"]:
+            marks.append("right")
+        for name, choice in question.choices.items():
+            if choice["chosen"] == place:
+                marks.append(name)
+        yield from _wrapped(f"{', '.join(marks):>14}  {place + 1}. {option}", indent=16)
+    for name, said in question.texts.items():
+        text = one_line(said["raw"])
+        if len(text) > LONGEST:
+            text = f"{text[:LONGEST]}..."
+        unread = "" if _is_read(said) else " (no option was read)"
+        yield from _wrapped(f'{name:>14}  "{text}"{unread}', indent=16)
 
 
 def _wrapped(text: str, indent: int = 0) -> list[str]:

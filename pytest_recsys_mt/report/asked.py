@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_recsys_mt.oracles.judging.examples import Shown
-from pytest_recsys_mt.requests import Entry, Item, Message, Request
+from pytest_recsys_mt.requests import Entry, Item, Message, Rating, Request
 from pytest_recsys_mt.safety.sanitize import sanitize
 from pytest_recsys_mt.verdict.verdict import Example
 
@@ -21,36 +21,48 @@ MOST_CHARACTERS = 20_000
 MOST_OF_A_FACT = 100
 """Longest value of an attribute; it may be an image."""
 
+Differing = Mapping[str, frozenset[str]]
+"""By the id of an item, the names of its attributes that differ between two requests."""
+
 
 def asked_of(example: Example) -> dict[str, object]:
     """Both sides of an example: the keys ``source`` and ``followup``, None for a side it lacks."""
-    source, followup = (
-        None if each is None else each.request
-        for each in (example.source_asked, example.followup_asked)
+    source = example.source_asked
+    followup = example.followup_asked
+    return asked(
+        None if source is None else source.request,
+        None if followup is None else followup.request,
+        example,
     )
-    return asked(source, followup, example)
 
 
 def plain_requests(source: Request, followup: Request) -> tuple[dict[str, object], ...]:
     """Two requests without answers, as plain data for `report.changes`."""
     differing = _differing(source, followup)
-    return tuple(_request(each, differing) for each in (source, followup))
+    return _request(source, differing), _request(followup, differing)
 
 
 def asked(source: Request | None, followup: Request | None, example: Example) -> dict[str, object]:
     """Like `asked_of`, for requests that may lack an answer in `example`."""
     differing = _differing(source, followup)
     answer = _answer(example.source, example.source_kinds, example.source_asked)
-    other = _answer(example.followup, example.followup_kinds, example.followup_asked)
-    return {
-        name: None if request is None else {**_request(request, differing), **told}
-        for name, request, told in (("source", source, answer), ("followup", followup, other))
-    }
+    other_answer = _answer(example.followup, example.followup_kinds, example.followup_asked)
+    sides: dict[str, object] = {"source": None, "followup": None}
+    if source is not None:
+        sides["source"] = _request(source, differing) | answer
+    if followup is not None:
+        sides["followup"] = _request(followup, differing) | other_answer
+    return sides
 
 
 def shrunk_of(found: Counterexample) -> dict[str, object]:
     """The smallest example of a violation: the keys of `asked`, and how it was found."""
-    example, whole = found.example, found.whole
+    example = found.example
+    whole = found.whole
+    size_of_whole = {
+        "history": len(whole.history),
+        "candidates": None if whole.candidates is None else len(whole.candidates),
+    }
     return {
         "user": example.user,
         "effect": found.effect,
@@ -58,29 +70,21 @@ def shrunk_of(found: Counterexample) -> dict[str, object]:
         "calls": found.calls,
         "minimal": found.minimal,
         "ended": found.ended,
-        "whole": {
-            "history": len(whole.history),
-            "candidates": None if whole.candidates is None else len(whole.candidates),
-        },
+        "whole": size_of_whole,
         **asked(found.source, found.followup, example),
     }
 
 
-def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
-    offered = request.candidates
+def _request(request: Request, differing: Differing) -> dict[str, object]:
+    """A request, with the attributes of items that differ on the other side."""
+    offered = None
+    if request.candidates is not None:
+        offered = [_item(item, differing) for item in request.candidates]
     return {
         "user": request.user,
-        "history": [
-            {
-                **_item(rating.item, differing),
-                # A relation may send nan, which JSON has not.
-                "rating": value if math.isfinite(value := float(rating.value)) else str(value),
-                "timestamp": None if rating.timestamp is None else int(rating.timestamp),
-            }
-            for rating in request.history
-        ],
+        "history": [_rating(rating, differing) for rating in request.history],
         "scale": [float(request.scale.low), float(request.scale.high)],
-        "candidates": None if offered is None else [_item(item, differing) for item in offered],
+        "candidates": offered,
         "seen": list(request.seen),
         "k": int(request.k),
         "instruction": request.instruction,
@@ -89,69 +93,104 @@ def _request(request: Request, differing: Mapping[str, frozenset[str]]) -> dict[
     }
 
 
-def _item(item: Item, differing: Mapping[str, frozenset[str]]) -> dict[str, object]:
-    told: dict[str, object] = {"item": item.id, "title": item.label}
-    facts = {name: item.attributes.get(name) for name in sorted(differing.get(item.id, ()))}
-    return {**told, "attributes": _facts(facts)} if facts else told
-
-
-def _facts(attributes: Mapping[str, Any]) -> dict[str, str]:
-    return {sanitize(str(key)): str(attributes[key])[:MOST_OF_A_FACT] for key in attributes}
-
-
-def _differing(source: Request | None, followup: Request | None) -> dict[str, frozenset[str]]:
-    if source is None or followup is None:
-        return {}
-    ours, theirs = _items(source), _items(followup)
-    found = {}
-    for key in ours.keys() & theirs.keys():
-        one, other = ours[key].attributes, theirs[key].attributes
-        if one != other:
-            names = frozenset(name for name in {*one, *other} if one.get(name) != other.get(name))
-            found[key] = names
-    return found
-
-
-def _items(request: Request) -> dict[str, Item]:
+def _rating(rating: Rating, differing: Differing) -> dict[str, object]:
+    """One entry of a history."""
+    value = float(rating.value)
+    timestamp = rating.timestamp
     return {
-        item.id: item
-        for item in (*(rating.item for rating in request.history), *(request.candidates or ()))
+        **_item(rating.item, differing),
+        # A relation may send nan, which JSON has not.
+        "rating": value if math.isfinite(value) else str(value),
+        "timestamp": None if timestamp is None else int(timestamp),
     }
 
 
+def _item(item: Item, differing: Differing) -> dict[str, object]:
+    """An item, with those of its attributes that differ on the other side."""
+    plain: dict[str, object] = {"item": item.id, "title": item.label}
+    names = differing.get(item.id)
+    if names:
+        attributes = {name: item.attributes.get(name) for name in sorted(names)}
+        plain["attributes"] = _facts(attributes)
+    return plain
+
+
+def _facts(attributes: Mapping[str, Any]) -> dict[str, str]:
+    """Attributes as texts, each cut to the longest that is kept."""
+    facts = {}
+    for key, value in attributes.items():
+        facts[sanitize(str(key))] = str(value)[:MOST_OF_A_FACT]
+    return facts
+
+
+def _differing(source: Request | None, followup: Request | None) -> Differing:
+    """The attributes that items in both requests have different values of; an item without any is left out."""
+    if source is None or followup is None:
+        return {}
+    source_items = _items(source)
+    followup_items = _items(followup)
+    differing = {}
+    for item_id in source_items.keys() & followup_items.keys():
+        one = source_items[item_id].attributes
+        other = followup_items[item_id].attributes
+        if one != other:
+            names = {*one, *other}
+            differing[item_id] = frozenset(
+                name for name in names if one.get(name) != other.get(name)
+            )
+    return differing
+
+
+def _items(request: Request) -> dict[str, Item]:
+    """The items of a request by their ids; of one both rated and offered, that which is offered."""
+    items = {rating.item.id: rating.item for rating in request.history}
+    items.update((item.id, item) for item in request.candidates or ())
+    return items
+
+
 def _answer(titles: Sequence[str], kinds: Sequence[str], shown: Shown | None) -> dict[str, object]:
-    told: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
+    """What was answered to a request, and of a text model the prompt and the text of the answer."""
+    plain: dict[str, object] = {"answer": list(titles), "kinds": list(kinds)}
     if shown is None:
-        return told
-    if thing := shown.context.thing:
-        told["thing"] = thing
-    messages, text = shown.context.messages(shown.request), shown.answer.text
-    if not messages and text is None and not shown.answer.entries:
-        return told  # no text model
+        return plain
+    context = shown.context
+    answer = shown.answer
+    if context.thing:
+        plain["thing"] = context.thing
+    messages = context.messages(shown.request)
+    is_of_text_model = messages or answer.text is not None or answer.entries
+    if not is_of_text_model:
+        return plain
     return {
-        **told,
+        **plain,
         "prompt": [_message(message) for message in messages] or None,
-        "text": None if text is None else _cut(text),
-        "how": _cut(shown.answer.how),
-        "entries": [_entry(entry, shown.context.items) for entry in shown.answer.entries],
+        "text": None if answer.text is None else _cut(answer.text),
+        "how": _cut(answer.how),
+        "entries": [_entry(entry, context.items) for entry in answer.entries],
     }
 
 
 def _message(message: Message) -> dict[str, object]:
-    told: dict[str, object] = {"role": message.role, "content": _cut(message.content)}
+    """A message of a prompt; of an image, the start of its digest."""
+    plain: dict[str, object] = {"role": message.role, "content": _cut(message.content)}
     if message.images:
-        told["images"] = [
-            hashlib.sha256(image.encode()).hexdigest()[:8] for image in message.images
-        ]
-    return told
+        digests = [hashlib.sha256(image.encode()).hexdigest() for image in message.images]
+        plain["images"] = [digest[:8] for digest in digests]
+    return plain
 
 
 def _entry(entry: Entry, items: Mapping[str, Item]) -> dict[str, object]:
-    known = None if entry.item is None else items.get(entry.item)
-    title = None if known is None else known.label
-    return {"text": _cut(entry.text), "kind": entry.kind, "title": title}
+    """A line of an answer, with the title of the item that it was read as."""
+    item = None if entry.item is None else items.get(entry.item)
+    return {
+        "text": _cut(entry.text),
+        "kind": entry.kind,
+        "title": None if item is None else item.label,
+    }
 
 
 def _cut(text: str) -> str:
     further = len(text) - MOST_CHARACTERS
-    return text if further <= 0 else f"{text[:MOST_CHARACTERS]}\n… {further:,} more characters"
+    if further <= 0:
+        return text
+    return f"{text[:MOST_CHARACTERS]}\n… {further:,} more characters"

@@ -17,25 +17,39 @@ from pytest_recsys_mt.verdict.wording import unread
 
 ORDER = STATES[: STATES.index("holds")]
 """The states that are told one by one, the most important first."""
+
 MANY = 3
 """From so many tests on that got no verdict for one reason, they share one sentence."""
+
+WORTH_TELLING = 0.5
+"""From how many expected wrong claims on a summary says so."""
+
+SHOWN_REASONS = 3
+"""So many reasons why tests do not apply are shown one by one; if there are more, `-v` shows the others."""
 
 
 def listed(names: Iterable[str]) -> str:
     """Each name once, in their order; between semicolons if one of them has a comma."""
     distinct = list(dict.fromkeys(names))
-    between = "; " if any(", " in name for name in distinct) else ", "
-    return between.join(distinct)
+    has_comma = any(", " in name for name in distinct)
+    return ("; " if has_comma else ", ").join(distinct)
 
 
 @dataclass(frozen=True)
 class Unsettled:
-    """A row that does not simply hold, or the first of several without a verdict for one reason, and its place."""
+    """A row that does not simply hold, or the first of several rows that share one sentence.
+
+    Attributes:
+        row: The row.
+        place: Where it stands: its test and its oracle. Empty for several rows without a verdict.
+        sentence: What is said of it, or of all of them.
+        together: Whether it stands for several rows that have a place.
+    """
 
     row: Row
     place: tuple[str, ...]
     sentence: str
-    together: bool = False  # whether it stands for several rows with a place
+    together: bool = False
 
     def where(self, several: bool) -> str:
         """Its suite, its place, and its recommender if there are `several`."""
@@ -51,14 +65,34 @@ def unsettled(rows: Sequence[Row]) -> list[Unsettled]:
     for state in ORDER:
         rows_in_state = [row for row in rows if state_of(row) == state]
         for group in grouped(rows_in_state, _alike).values():
-            first = group[0]
-            if len(group) > 1 and smallest_of(first):
-                found.append(_on_one_example(group))
-            elif len(group) >= MANY and measured(first).value is None:
-                found.append(_without_verdict(group))
-            else:
-                found += [_alone(row) for row in group]
+            found += _of_group(group)
     return found
+
+
+def _of_group(rows: Sequence[Row]) -> list[Unsettled]:
+    """Rows that agree in what `_alike` names: together, or each alone."""
+    first = rows[0]
+    if len(rows) > 1 and smallest_of(first):
+        return [_on_one_example(rows)]
+    if len(rows) >= MANY and not _has_number(first):
+        return [_without_verdict(rows)]
+    return [_alone(row) for row in rows]
+
+
+def _alike(row: Row) -> tuple[str, ...]:
+    """What rows must agree in to share one sentence: their smallest example, else the reason of no verdict."""
+    smallest = smallest_of(row) if row["status"] == "violated" else ""
+    if smallest:
+        return row["suite"], row["model"], row["oracle"], smallest
+    key = (row["suite"], row["model"], row["reason"])
+    if not _has_number(row):
+        return key
+    # With a number, it shares its sentence with no other.
+    return (*key, row["nodeid"], row["oracle"])
+
+
+def _has_number(row: Row) -> bool:
+    return measured(row).value is not None
 
 
 def _alone(row: Row) -> Unsettled:
@@ -78,7 +112,8 @@ def _without_verdict(rows: Sequence[Row]) -> Unsettled:
 def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     """Rows that are violated on one smallest example: one failure, seen several times."""
     first = rows[0]
-    user = (first["shrunk"] or {}).get("user", "")
+    shrunk = first["shrunk"] or {}
+    user = shrunk.get("user", "")
     values = []
     for row in rows:
         numbers = measured(row)
@@ -89,25 +124,6 @@ def _on_one_example(rows: Sequence[Row]) -> Unsettled:
     )
     tests = ", ".join(dict.fromkeys(test_of_row(row) for row in rows))
     return Unsettled(first, (tests, first["oracle"]), one_line(text), together=True)
-
-
-def _alike(row: Row) -> tuple[str, ...]:
-    """What rows must agree in to share one sentence: their smallest example, else the reason of no verdict."""
-    smallest = smallest_of(row) if row["status"] == "violated" else ""
-    if smallest:
-        return row["suite"], row["model"], row["oracle"], smallest
-    key = (row["suite"], row["model"], row["reason"])
-    if measured(row).value is None:
-        return key
-    return (
-        *key,
-        row["nodeid"],
-        row["oracle"],
-    )  # with a number, it shares its sentence with no other
-
-
-WORTH_TELLING = 0.5
-"""From how many expected wrong claims on a summary says so."""
 
 
 def told_of(row: Row) -> str:
@@ -126,7 +142,8 @@ def vacuous(rows: Iterable[Row]) -> list[str]:
     texts = []
     for (model, aspect), group in groups.items():
         verb = "holds" if len(group) == 1 else "hold"
-        what_is_unread = unread(aspect, group[0]["details"].get("unread"))
+        details = group[0]["details"]
+        what_is_unread = unread(aspect, details.get("unread"))
         names = listed(name_of_row(row) for row in group)
         texts.append(one_line(f"{len(group)} {verb} vacuously: {model} {what_is_unread} ({names})"))
     return texts
@@ -139,24 +156,43 @@ def _name(row: Row, several: bool) -> str:
 
 
 def without_number(rows: Iterable[Row], several: bool = False) -> str:
-    """The verdicts that hold beside users without a number, with how many, of `several` recommenders; or empty."""
+    """The verdicts that hold beside users without a number, with how many; or empty.
+
+    Args:
+        rows: The rows of a run.
+        several: Whether they are of several recommenders, so that these are named.
+    """
     verdicts = []
     for row in rows:
-        account = row.get("account") or {}
-        counts = []
-        for key, words in (("both_ends", "at both ends"), ("left_out", "left out")):
-            if account.get(key):
-                counts.append(f"{account[key]} {words}")
+        counts = _users_without_number(row)
         if row["status"] == "holds" and counts:
-            asked = account.get("asked", 0)
-            verdicts.append(f"{_name(row, several)} ({', '.join(counts)} of {asked})")
+            verdicts.append(f"{_name(row, several)} ({counts})")
     if not verdicts:
         return ""
-    return one_line(f"users without a number: {'; '.join(dict.fromkeys(verdicts))}")
+    distinct = "; ".join(dict.fromkeys(verdicts))
+    return one_line(f"users without a number: {distinct}")
+
+
+def _users_without_number(row: Row) -> str:
+    """How many users have no number for which reason, of how many that were asked; empty if all have one."""
+    account = row.get("account") or {}
+    counts = []
+    if account.get("both_ends"):
+        counts.append(f"{account['both_ends']} at both ends")
+    if account.get("left_out"):
+        counts.append(f"{account['left_out']} left out")
+    if not counts:
+        return ""
+    return f"{', '.join(counts)} of {account.get('asked', 0)}"
 
 
 def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
-    """The verdicts on deterministic recommenders that hold although lists changed, with how many; or empty."""
+    """The verdicts on deterministic recommenders that hold although lists changed, with how many; or empty.
+
+    Args:
+        rows: The rows of a run.
+        several: Whether they are of several recommenders, so that these are named.
+    """
     changes_by_name: dict[str, dict[str, Any]] = {}
     for row in rows:
         changed = detail_of(row, "changed")
@@ -172,7 +208,8 @@ def with_changed_lists(rows: Iterable[Row], several: bool = False) -> str:
     verdicts = []
     for name, changed in changes_by_name.items():
         counts = f"{changed['changed']} of {changed.get('lists')}"
-        verdicts.append(f"{name} ({counts}, by at most {changed.get('largest', 0):.2f})")
+        largest = changed.get("largest", 0)
+        verdicts.append(f"{name} ({counts}, by at most {largest:.2f})")
     return one_line(f"lists that changed where the promise holds: {'; '.join(verdicts)}")
 
 
@@ -181,25 +218,33 @@ def claims(rows: Iterable[Row], alpha: float) -> str:
 
     Each claim has the error rate alpha of its own, so of many some may be wrong.
     """
-    made = [row for row in rows if row["status"] in ("holds", "violated")]
-    caps = Counter(f"{row['details']['cap']:g}" for row in made if "cap" in row["details"])
-    capped = [
-        f"{count} of them of losses that count up to {cap} a user" for cap, count in caps.items()
-    ]
-    expected = alpha * len(made)
-    if expected < WORTH_TELLING and not capped:
+    number = 0
+    number_of_cap: Counter[str] = Counter()
+    for row in rows:
+        if row["status"] not in ("holds", "violated"):
+            continue
+        number += 1
+        if "cap" in row["details"]:
+            cap = row["details"]["cap"]
+            number_of_cap[f"{cap:g}"] += 1
+    expected = alpha * number
+    if expected < WORTH_TELLING and not number_of_cap:
         return ""
     ones = "one is" if expected <= 1 else "ones are"
-    text = (
-        f"claims: {len(made)}, each wrong with a probability of at most {alpha:g}, so at most {expected:.2g} wrong "
-        f"{ones} to be expected"
+    total = (
+        f"claims: {number}, each wrong with a probability of at most {alpha:g}, so at most {expected:.2g} wrong {ones} "
+        f"to be expected"
     )
-    return "; ".join([text, *capped])
+    parts = [total]
+    for cap, capped in number_of_cap.items():
+        parts.append(f"{capped} of them of losses that count up to {cap} a user")
+    return "; ".join(parts)
 
 
 def needed_of(row: Row, what: str = NEEDED) -> int:
     """How many users, or fits, would settle what those asked are too few for; records are untrusted."""
-    needed = row["details"].get(what) if isinstance(row.get("details"), dict) else None
+    details = row.get("details")
+    needed = details.get(what) if isinstance(details, dict) else None
     return needed if isinstance(needed, int) else 0
 
 
@@ -241,10 +286,6 @@ def _remedy(rows: Sequence[Row]) -> str:
     if 0 < in_data < users:
         return f"; all {in_data:,} users of the data would be too few for some"
     return f"; about {users:,} would do (--recsys-users={users})"
-
-
-SHOWN_REASONS = 3
-"""So many reasons why tests do not apply are shown one by one; if there are more, `-v` shows the others."""
 
 
 def few_of(reasons: Sequence[str], rows: Iterable[Row]) -> list[str]:

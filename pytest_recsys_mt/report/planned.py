@@ -24,6 +24,9 @@ SKIPPED = "skipped: "
 MOST = 5
 """Tests that are named because they cost most."""
 
+ENDS = ", which ends the run earlier"
+"""End of the line on a limit that the run would reach."""
+
 
 def print_plan(
     config: pytest.Config, plan: Plan, unplanned: Mapping[str, str], settings: Settings
@@ -38,33 +41,40 @@ def print_plan(
     """
     reporter = Safe(config.pluginmanager.get_plugin("terminalreporter"))
     reporter.write_line("")
+    _write_models(reporter, plan, settings)
+    for judge, number in plan.questions.items():
+        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(judge)}")
+        reporter.write_line(f"at most {number:,} questions to this judge")
+    _write_dearest(reporter, plan)
+    _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
+    not_planned = _write_skipped(reporter, unplanned)
+    _write_tests(reporter, "not planned", not_planned)
+    reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
+    _write_bound(reporter, plan, len(not_planned), settings)
+
+
+def _write_models(reporter: Any, plan: Plan, settings: Settings) -> None:
+    """Write a table for each model, and one line for all recommenders that cost nothing."""
     counts_by_model: dict[str, dict[str, Count]] = {}
     for (suite, model), count in plan.counts.items():
         if suite not in BESIDE:
             counts_by_model.setdefault(model, {})[suite] = count
     free = []
-    for model, counts in counts_by_model.items():
-        is_free = all(count.usd == 0 for count in counts.values())
+    for model, count_of_suite in counts_by_model.items():
+        counts = list(count_of_suite.values())
+        is_free = all(count.usd == 0 for count in counts)
         if is_free and model not in settings.models:
-            calls = sum(count.calls for count in counts.values())
+            calls = sum(count.calls for count in counts)
             free.append(f"{one_line(model)} {calls:,}")
             continue
         reporter.write_sep("=", f"recsys-mt: the plan for {one_line(model)}")
-        for line in _table(counts):
+        for line in _table(count_of_suite):
             reporter.write_line(line)
-        for note in [*_notes(list(counts.values())), *_lasting(model, counts, plan)]:
+        notes = [*_notes(counts), *_lasting(model, counts, plan)]
+        for note in notes:
             _write(reporter, note)
     if free:
         _write(reporter, f"Calls that cost nothing, to other recommenders: {', '.join(free)}.")
-    for name, questions in plan.questions.items():
-        reporter.write_sep("=", f"recsys-mt: the plan for {one_line(name)}")
-        reporter.write_line(f"at most {questions:,} questions to this judge")
-    _write_dearest(reporter, plan)
-    _write_tests(reporter, "may ask less, or otherwise", plan.bounded)
-    left = _write_skipped(reporter, unplanned)
-    _write_tests(reporter, "not planned", left)
-    reporter.write_sep("=", "recsys-mt: the plan, nothing was asked")
-    _write_bound(reporter, plan, len(left), settings)
 
 
 def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str]:
@@ -72,7 +82,9 @@ def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str
     skipped: Counter[str] = Counter()
     left = {}
     for nodeid, reason in unplanned.items():
-        why_skipped = reason.removeprefix(SKIPPED) if reason.startswith(SKIPPED) else ""
+        why_skipped = ""
+        if reason.startswith(SKIPPED):
+            why_skipped = reason.removeprefix(SKIPPED)
         if why_skipped:
             skipped[why_skipped] += 1
         else:
@@ -85,37 +97,28 @@ def _write_skipped(reporter: Any, unplanned: Mapping[str, str]) -> dict[str, str
     return left
 
 
-def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) -> None:
-    """Write how many calls the run makes at most, of which kinds, and what they cost."""
+def _write_bound(reporter: Any, plan: Plan, not_planned: int, settings: Settings) -> None:
+    """Write how many calls the run makes at most, of which kinds, and what they cost.
+
+    Args:
+        reporter: Writes to the terminal.
+        plan: The plan.
+        not_planned: The number of tests whose calls are not known.
+        settings: The settings of the run.
+    """
     planned = [count for (suite, _), count in plan.counts.items() if suite not in BESIDE]
-    confirming = [count for (purpose, _), count in plan.counts.items() if purpose == CONFIRMING]
-    controls = [count for (purpose, _), count in plan.counts.items() if purpose == CONTROLLING]
+    confirming = [count for (suite, _), count in plan.counts.items() if suite == CONFIRMING]
+    controls = [count for (suite, _), count in plan.counts.items() if suite == CONTROLLING]
     everything = [*planned, *confirming, *controls]
-    calls = sum(count.calls for count in planned)
-    to_make = _to_make(planned)
     most = _to_make(everything)
     without = ""
-    if unknown:
-        tests = "test that is" if unknown == 1 else f"{unknown} tests that are"
+    if not_planned:
+        tests = "test that is" if not_planned == 1 else f"{not_planned} tests that are"
         without = f", without the {tests} not planned"
-    parts = [
-        f"at most {most:,} calls, {_at_most(everything)}{without}",
-        f"  {calls:,} calls planned, {calls - to_make:,} cached, {to_make:,} to make; {_at_most(planned)}",
-    ]
-    if _to_make(confirming):
-        shrinking = f"; --recsys-shrink={settings.shrink} each" if settings.shrink else ""
-        parts.append(
-            f"  {_to_make(confirming):,} more if every relation is violated; {_at_most(confirming)}: both sides of a "
-            f"difference are asked once more, and some users at the end, to see whether answers changed{shrinking}"
-        )
-    if _to_make(controls):
-        parts.append(
-            f"  {_to_make(controls):,} controls; {_at_most(controls)}: they show whether promises that hold are kept "
-            f"vacuously (-o recsys_controls=0 asks none)"
-        )
-    for part in parts:
-        _write(reporter, part, indent=4)
-    if to_make:
+    _write(reporter, f"at most {most:,} calls, {_at_most(everything)}{without}", indent=4)
+    for part in _parts(planned, confirming, controls, settings):
+        _write(reporter, f"  {part}", indent=4)
+    if _to_make(planned):
         _write(reporter, "A verdict that is clear early asks fewer users.")
     usd = sum(count.usd or 0.0 for count in everything)
     _write_limits(reporter, settings, most, usd)
@@ -123,28 +126,51 @@ def _write_bound(reporter: Any, plan: Plan, unknown: int, settings: Settings) ->
         _write(reporter, line, indent=4)
 
 
+def _parts(
+    planned: Sequence[Count],
+    confirming: Sequence[Count],
+    controls: Sequence[Count],
+    settings: Settings,
+) -> list[str]:
+    """The calls of each kind, in words: those of the tests, and what is asked beside them."""
+    calls = sum(count.calls for count in planned)
+    to_make = _to_make(planned)
+    cached = calls - to_make
+    parts = [
+        f"{calls:,} calls planned, {cached:,} cached, {to_make:,} to make; {_at_most(planned)}"
+    ]
+    if _to_make(confirming):
+        shrinking = f"; --recsys-shrink={settings.shrink} each" if settings.shrink else ""
+        parts.append(
+            f"{_to_make(confirming):,} more if every relation is violated; {_at_most(confirming)}: both sides of a "
+            f"difference are asked once more, and some users at the end, to see whether answers changed{shrinking}"
+        )
+    if _to_make(controls):
+        parts.append(
+            f"{_to_make(controls):,} controls; {_at_most(controls)}: they show whether promises that hold are kept "
+            f"vacuously (-o recsys_controls=0 asks none)"
+        )
+    return parts
+
+
 def left_today(settings: Settings, calls: int, usd: float) -> list[str]:
     """What the limits a day leave of today, a line for each, and whether that is less than `calls` or `usd`."""
     if not settings.daily:
         return []
-    account = DayAccount(settings.daily, settings.cache, settings.command)
+    daily = settings.daily
+    account = DayAccount(daily, settings.cache, settings.command)
     account.open()
     left = account.left()
     lines = []
     if left.calls is not None:
-        ends = ", which ends the run earlier" if calls > left.calls else ""
-        lines.append(
-            f"recsys_calls_a_day={settings.daily.calls} leaves {left.calls:,} calls of today{ends}"
-        )
+        line = f"recsys_calls_a_day={daily.calls} leaves {left.calls:,} calls of today"
+        lines.append(f"{line}{ENDS}" if calls > left.calls else line)
     if left.usd is not None:
-        ends = ", which ends the run earlier" if usd > left.usd else ""
-        lines.append(
-            f"recsys_usd_a_day={settings.daily.usd:g} leaves ${left.usd:.2f} of today{ends}"
-        )
+        line = f"recsys_usd_a_day={daily.usd:g} leaves ${left.usd:.2f} of today"
+        lines.append(f"{line}{ENDS}" if usd > left.usd else line)
     if left.tokens is not None:
-        lines.append(
-            f"recsys_tokens_a_day={settings.daily.tokens} leaves {left.tokens:,} tokens of today"
-        )
+        line = f"recsys_tokens_a_day={daily.tokens} leaves {left.tokens:,} tokens of today"
+        lines.append(line)
     return lines
 
 
@@ -165,73 +191,87 @@ def _to_make(counts: Sequence[Count]) -> int:
     return sum(count.to_make for count in counts)
 
 
-def _lasting(name: str, counts: Mapping[str, Count], plan: Plan) -> list[str]:
+def _is_of_text(counts: Sequence[Count]) -> bool:
+    """Whether any of the calls to make has a prompt, so goes to a text model."""
+    return any(count.prompt_tokens for count in counts)
+
+
+def _lasting(model: str, counts: Sequence[Count], plan: Plan) -> list[str]:
     """How long the calls to a text model take, if any are to make."""
-    made = _to_make(list(counts.values()))
-    pace = plan.pace(name)
-    if not made or not any(count.prompt_tokens for count in counts.values()):
+    calls = _to_make(counts)
+    pace = plan.pace(model)
+    if not calls or not _is_of_text(counts):
         return []
     if pace is None:
         return ["How long it takes is not known yet: no answers in the cache tell."]
-    return [
-        f"At the {pace:.3g} calls a second of the answers in the cache, it takes {lasting(made / pace)}."
-    ]
+    duration = lasting(calls / pace)
+    return [f"At the {pace:.3g} calls a second of the answers in the cache, it takes {duration}."]
 
 
 def _table(counts: Mapping[str, Count]) -> list[str]:
-    rows: list[tuple[str, ...]] = [
-        ("suite", "tests", "calls", "cached", "prompt", "answers", "at most")
-    ]
-    rows += [_row(suite, [count]) for suite, count in counts.items()]
+    """The lines of a table with a row for each suite, and one for all if there are several.
+
+    The numbers stand in columns on the right. A suite whose name has no room beside them has a line of its own.
+    """
+    rows = [("suite", "tests", "calls", "cached", "prompt", "answers", "at most")]
+    for suite, count in counts.items():
+        rows.append(_row(suite, [count]))
     if len(counts) > 1:
         rows.append(_row("", list(counts.values())))
-    _, *number_columns = zip(*rows, strict=True)
+    suites, *number_columns = zip(*rows, strict=True)
     widths = [max(len(cell) for cell in column) for column in number_columns]
     room = WIDTH - sum(width + 2 for width in widths)
-    width_of_suites = min(room, max(len(suite) for suite, *_ in rows))
+    width_of_suites = min(room, max(len(suite) for suite in suites))
     lines = []
     for suite, *cells in rows:
         if len(suite) > room:
             lines.append(suite)
             suite = ""
         numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        lines.append("  ".join([suite.ljust(width_of_suites), *numbers]).rstrip())
+        line = "  ".join([suite.ljust(width_of_suites), *numbers])
+        lines.append(line.rstrip())
     return lines
 
 
-def _row(suite: str, counts: Sequence[Count]) -> tuple[str, ...]:
+def _row(suite: str, counts: Sequence[Count]) -> tuple[str, str, str, str, str, str, str]:
     """The cells of a suite, or of several together."""
     tests: set[str] = set()
     for count in counts:
         tests |= count.tests
-    output_tokens = [count.output_tokens for count in counts]
-    usd = [count.usd for count in counts]
+    calls = sum(count.calls for count in counts)
+    cached = sum(count.cached for count in counts)
+    prompt_tokens = sum(count.prompt_tokens for count in counts)
+    output_tokens = _known_sum([count.output_tokens for count in counts])
+    usd = _known_sum([count.usd for count in counts])
     return (
         suite,
         f"{len(tests):,}",
-        f"{sum(count.calls for count in counts):,}",
-        f"{sum(count.cached for count in counts):,}",
-        short(sum(count.prompt_tokens for count in counts)),
-        "?" if None in output_tokens else short(sum(filter(None, output_tokens))),
-        "?" if None in usd else dollars(sum(filter(None, usd))),
+        f"{calls:,}",
+        f"{cached:,}",
+        short(prompt_tokens),
+        "?" if output_tokens is None else short(output_tokens),
+        "?" if usd is None else dollars(usd),
     )
 
 
+def _known_sum(numbers: Sequence[float | None]) -> float | None:
+    """The sum of some numbers; unknown if any of them is."""
+    total = 0.0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
+
+
 def _notes(counts: Sequence[Count]) -> list[str]:
+    """How the tokens in the table of one model are counted, and what is known of its price."""
     notes = []
-    if any(count.prompt_tokens for count in counts):
-        how = f"are estimated, {CHARACTERS} characters per token, outside ASCII a byte"
-        if all(count.counted for count in counts):
-            how = "are counted by the model's tokenizer"
-        elif any(count.calibrated for count in counts):
-            how = "are estimated, in proportion to the answers in the cache"
-        most = "are as long as the model allows"
-        if any(count.output_tokens is None for count in counts):
-            most = "have no limit that is known"
-        notes.append(f"Tokens of prompts {how}; those of answers {most}.")
+    if _is_of_text(counts):
+        notes.append(_note_on_tokens(counts))
     price = counts[0].price if counts else None  # they are of one model
     if price is None:
-        whose = "this model" if any(count.prompt_tokens for count in counts) else "its calls"
+        whose = "this model" if _is_of_text(counts) else "its calls"
         notes.append(f"The price of {whose} is not known; name it with --recsys-prices=FILE.")
     elif not price.is_free:
         date = f", {price.date}" if price.date else ""
@@ -239,17 +279,33 @@ def _notes(counts: Sequence[Count]) -> list[str]:
     return notes
 
 
+def _note_on_tokens(counts: Sequence[Count]) -> str:
+    if all(count.counted for count in counts):
+        how = "are counted by the model's tokenizer"
+    elif any(count.calibrated for count in counts):
+        how = "are estimated, in proportion to the answers in the cache"
+    else:
+        how = f"are estimated, {CHARACTERS} characters per token, outside ASCII a byte"
+    if any(count.output_tokens is None for count in counts):
+        most = "have no limit that is known"
+    else:
+        most = "are as long as the model allows"
+    return f"Tokens of prompts {how}; those of answers {most}."
+
+
 def _write_dearest(reporter: Any, plan: Plan) -> None:
+    """Write which test functions cost most, then make most calls, if several make any."""
     usd: defaultdict[str, float] = defaultdict(float)
-    calls = Counter[str]()
+    calls: Counter[str] = Counter()
     for (nodeid, _), count in plan.by_test.items():
         if nodeid and count.to_make:
-            usd[function_of(nodeid)] += count.usd or 0.0
-            calls[function_of(nodeid)] += count.to_make
+            function = function_of(nodeid)
+            usd[function] += count.usd or 0.0
+            calls[function] += count.to_make
     if len(calls) <= 1:
         return
     reporter.write_sep("=", "recsys-mt: the tests that ask most")
-    dearest = sorted(calls, key=lambda name: (usd[name], calls[name]), reverse=True)
+    dearest = sorted(calls, key=lambda function: (usd[function], calls[function]), reverse=True)
     for function in dearest[:MOST]:
         cost = f", {dollars(usd[function])}" if usd[function] else ""
         reporter.write_line(f"{calls[function]:,} calls{cost}")
@@ -257,20 +313,28 @@ def _write_dearest(reporter: Any, plan: Plan) -> None:
 
 
 def _write_tests(reporter: Any, title: str, reasons: Mapping[str, str]) -> None:
+    """Write each reason with the test functions that have it, and how many of their tests do.
+
+    Args:
+        reporter: Writes to the terminal.
+        title: The heading.
+        reasons: The reasons by the ids of the tests.
+    """
     if not reasons:
         return
     reporter.write_sep("=", f"recsys-mt: {title}")
-    tests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    functions_by_reason: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for nodeid, reason in reasons.items():
-        tests[reason][function_of(nodeid)] += 1
-    for reason in sorted(tests):
+        functions_by_reason[reason][function_of(nodeid)] += 1
+    for reason, functions in sorted(functions_by_reason.items()):
         _write(reporter, one_line(reason))
-        for function, items in tests[reason].items():
-            number = f" ({items} tests)" if items > 1 else ""
+        for function, tests in functions.items():
+            number = f" ({tests} tests)" if tests > 1 else ""
             reporter.write_line(f"    {one_line(function)}{number}")
 
 
 def _at_most(counts: Sequence[Count]) -> str:
+    """The most that some calls may cost, in words."""
     costs = [count.usd for count in counts]
     known = sum(cost for cost in costs if cost is not None)
     if None not in costs:
@@ -289,5 +353,7 @@ def short(number: float) -> str:
 
 
 def _write(reporter: Any, text: str, indent: int = 0) -> None:
-    for line in textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False):
+    """Write a text in lines that fit; from the second on they are indented."""
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
+    for line in lines:
         reporter.write_line(line)

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
 from pytest_recsys_mt.calls.bill import CallFact, Counted, of_one_call
@@ -12,52 +12,62 @@ from pytest_recsys_mt.calls.prices import dollars
 from pytest_recsys_mt.gate.document import Calls
 from pytest_recsys_mt.gate.states import grouped
 
-TOKENS = tuple(field.name for field in fields(CallFact) if field.name.endswith("_tokens"))
+TOKENS = tuple(each.name for each in fields(CallFact) if each.name.endswith("_tokens"))
 """The fields of a fact that count tokens."""
+
+RETRY = PURPOSES.index("retry")
+"""The number of the purpose of further attempts at a call."""
 
 Sums = dict[str, Any]
 """The fields of `CallCounts`."""
 
 
+@dataclass
 class _Share:
-    """The calls of one suite, model and purpose: the facts of each, and those of its attempts that were sent for it."""
+    """The calls of one suite, model and purpose.
 
-    def __init__(self) -> None:
-        self.calls: list[Sequence[CallFact]] = []
-        self.attempts: list[CallFact] = []
-
-
-def _sums(calls: Sequence[Sequence[CallFact]], attempts: Sequence[CallFact], purpose: str) -> Sums:
-    """The fields of `CallCounts`.
-
-    Args:
-        calls: The facts of each call, the last of which says what came of it.
-        attempts: What was sent, and paid for.
-        purpose: What the calls were for.
+    Attributes:
+        calls: The facts of each call, one for each attempt; the last says what came of it.
+        attempts: The attempts that were sent for this purpose, and paid for.
     """
+
+    calls: list[Sequence[CallFact]] = field(default_factory=list)
+    attempts: list[CallFact] = field(default_factory=list)
+
+
+def _sums(share: _Share, purpose: str) -> Sums:
+    """The fields of `CallCounts`, of calls for one purpose."""
+    calls = share.calls
+    attempts = share.attempts
     results = [facts[-1] for facts in calls]
+    # A call beside the tests, or one that checks for changed answers, is no call that a test asked for.
     is_beside = purpose in BESIDE
     states = [result.state for result in results if not is_beside and not result.again]
-    made_at_last = [facts for facts in calls if facts[-1].state == "made" and len(facts) > 1]
-    retries = [len(_sent(facts)[1:]) for facts in calls]
-    of_unknown_cost = [facts for facts in calls if any(fact.usd is None for fact in facts)]
+    made_after_failures = [facts for facts in calls if len(facts) > 1 and facts[-1].state == "made"]
+    asked_again = [result for result in results if result.again and result.state != "cached"]
+    retries = 0
+    unknown_costs = 0
+    for facts in calls:
+        _, retries_of_call = _first_and_retries(facts)
+        retries += len(retries_of_call)
+        if any(fact.usd is None for fact in facts):
+            unknown_costs += 1
     failed_attempts = [fact for fact in attempts if fact.state == "failed"]
     cut_off = [result for result in results if result.cut_off]
-    asked_again = [result for result in results if result.again and result.state != "cached"]
     tokens = {name: sum(getattr(fact, name) for fact in attempts) for name in TOKENS}
     return {
         "cached": states.count("cached"),
         "made": states.count("made"),
         "failed": states.count("failed"),
-        "failed_at_first": len(made_at_last),
+        "failed_at_first": len(made_after_failures),
         "attempts": len(attempts),
-        "retries": sum(retries),
+        "retries": retries,
         **tokens,
         "usd": _total(fact.usd for fact in attempts),
         "usd_at_most": _total(fact.at_most for fact in attempts),
         "failed_usd_at_most": _total(fact.at_most for fact in failed_attempts),
-        "unknown_cost": len(of_unknown_cost),
-        "cut_off": sum(result.cut_off for result in results),
+        "unknown_cost": unknown_costs,
+        "cut_off": len(cut_off),
         "cut_off_usd": _total(result.usd for result in cut_off),
         "searched": len(results) if purpose == SEARCH else 0,
         "controls": len(results) if purpose == CONTROL else 0,
@@ -79,35 +89,36 @@ def spent(
     shares: defaultdict[tuple[str, str, int], _Share] = defaultdict(_Share)
     planned_keys = set(planned)
     for key, counted in facts.items():
-        _, purpose, suite, model = causes[key]
+        cause = causes[key]
         call = of_one_call(counted)
-        sent = _sent(call)
-        share = shares[suite, model, purpose]
+        first_attempt, retries = _first_and_retries(call)
+        share = shares[cause.suite, cause.model, cause.purpose]
         share.calls.append(call)
-        share.attempts += sent[:1]
-        retries = sent[1:]
+        share.attempts += first_attempt
         if retries:
-            shares[suite, model, PURPOSES.index("retry")].attempts += retries
-        if not call[-1].again and PURPOSES[purpose] not in BESIDE:
+            shares[cause.suite, cause.model, RETRY].attempts += retries
+        is_of_a_test = PURPOSES[cause.purpose] not in BESIDE
+        if is_of_a_test and not call[-1].again:
             planned_keys.add(key)
     rows = []
-    for suite, model, purpose in sorted(shares):
-        share = shares[suite, model, purpose]
-        name = PURPOSES[purpose]
-        sums = _sums(share.calls, share.attempts, name)
-        rows.append({"suite": suite, "model": model, "purpose": name, **sums})
+    for (suite, model, number), share in sorted(shares.items(), key=lambda entry: entry[0]):
+        purpose = PURPOSES[number]
+        place = {"suite": suite, "model": model, "purpose": purpose}
+        rows.append(place | _sums(share, purpose))
     return cast("Calls", {"planned": len(planned_keys), **summed(rows), "by": rows})
 
 
 def summed(rows: Iterable[Mapping[str, Any]]) -> Sums:
     """The sum of some rows; a cost is unknown if that of any row is."""
     added = list(rows)
+    names = _sums(_Share(), purpose="")  # those of no calls
     sums: Sums = {}
-    for name in _sums([], [], ""):
+    for name in names:
         if "usd" in name:
             sums[name] = _total(row[name] for row in added)
         else:
-            sums[name] = sum(row.get(name, 0) for row in added)  # earlier records lack some
+            # Records of earlier versions lack some counts.
+            sums[name] = sum(row.get(name, 0) for row in added)
     return sums
 
 
@@ -121,16 +132,23 @@ def cost(sums: Mapping[str, Any]) -> str:
     """What calls cost, in words; empty if nothing is known."""
     if sums["usd"] is not None:
         return dollars(sums["usd"])
-    most = sums.get("usd_at_most")  # earlier records lack it
-    return "" if most is None else f"at most {dollars(most)}"
+    most = sums.get("usd_at_most")  # records of earlier versions lack it
+    if most is None:
+        return ""
+    return f"at most {dollars(most)}"
 
 
 def _total(costs: Iterable[float | None]) -> float | None:
     """The sum of costs in US dollars; unknown if any is."""
-    given = list(costs)
-    known = [usd for usd in given if usd is not None]
-    return math.fsum(known) if len(known) == len(given) else None
+    known = []
+    for usd in costs:
+        if usd is None:
+            return None
+        known.append(usd)
+    return math.fsum(known)
 
 
-def _sent(facts: Sequence[CallFact]) -> list[CallFact]:
-    return [fact for fact in facts if fact.state != "cached" and fact.sent]
+def _first_and_retries(call: Sequence[CallFact]) -> tuple[list[CallFact], list[CallFact]]:
+    """The first attempt at a call that was sent, in a list if there is one, and the later ones."""
+    sent = [fact for fact in call if fact.sent and fact.state != "cached"]
+    return sent[:1], sent[1:]

@@ -22,8 +22,11 @@ WORDS = {
     "known": "known",
     "fixed": "**fixed**",
 }
+"""How the states that do not simply hold are written."""
+
 LONGEST = 600
 """Most characters of a sentence; the record has all of it."""
+
 MOST = 200
 """Most lines of a table: GitHub shows no summary above a mebibyte."""
 
@@ -39,24 +42,15 @@ def append(path: Path, document: Document, written: Sequence[str] = ()) -> None:
 def markdown(document: Document) -> str:
     """The run as GitHub's Markdown."""
     rows = document["results"]
-    lines = _head(document)
-    for model, readings in document["readings"].items():
-        for text in (read_in_words(model, readings), *json_instead(readings)):
-            lines.append(f"{in_markdown(text)}.\n")
+    lines = [*_head(document), *_readings(document)]
     for comparison in document["gate"]["comparisons"]:
         lines += _comparison(comparison, rows)
     lines += _broken(rows)
     lines += _green(rows)
-    lines += [f"* {in_markdown(text)}" for text in (*vacuous(rows), *inapplicable(rows))]
+    lines += [f"* {in_markdown(text)}" for text in vacuous(rows)]
+    lines += [f"* {in_markdown(text)}" for text in inapplicable(rows)]
     lines.append("")
-    commands = list(dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"]))
-    if commands:
-        shown = "\n".join(html.escape(command) for command in commands[:MOST])
-        lines += [
-            "<details><summary>To run this test again</summary>",
-            f"<pre>{shown}</pre>",
-            "</details>",
-        ]
+    lines += _commands(rows)
     return "\n".join(lines) + "\n"
 
 
@@ -79,15 +73,41 @@ def _head(document: Document) -> list[str]:
     return [*lines, *_cut(_reasons(document)), ""]
 
 
+def _readings(document: Document) -> list[str]:
+    """How the answers of each text model were read."""
+    lines = []
+    for model, readings in document["readings"].items():
+        for text in (read_in_words(model, readings), *json_instead(readings)):
+            lines.append(f"{in_markdown(text)}.\n")
+    return lines
+
+
+def _commands(rows: Sequence[Row]) -> list[str]:
+    """The commands that run tests again, which open on a click."""
+    commands = dict.fromkeys(row["reproduce"] for row in rows if row["reproduce"])
+    if not commands:
+        return []
+    shown = [html.escape(command) for command in list(commands)[:MOST]]
+    listed = "\n".join(shown)
+    return [
+        "<details><summary>To run this test again</summary>",
+        f"<pre>{listed}</pre>",
+        "</details>",
+    ]
+
+
 def _broken(rows: Sequence[Row]) -> list[str]:
     """What does not hold, a line each."""
-    several_models = len({row["model"] for row in rows if row["model"]}) > 1
+    models = {row["model"] for row in rows if row["model"]}
     lines = []
     for entry in unsettled(rows):
         word = WORDS[state_of(entry.row)]
-        where = in_markdown(entry.where(several_models))
-        lines.append(f"* {word} {in_markdown(entry.sentence[:LONGEST])} ({where})")
-    return ["### What does not hold", "", *_cut(lines), ""] if lines else []
+        where = in_markdown(entry.where(several=len(models) > 1))
+        sentence = in_markdown(entry.sentence[:LONGEST])
+        lines.append(f"* {word} {sentence} ({where})")
+    if not lines:
+        return []
+    return ["### What does not hold", "", *_cut(lines), ""]
 
 
 def _reasons(document: Document) -> list[str]:
@@ -110,11 +130,11 @@ def _green(rows: Sequence[Row]) -> list[str]:
     holding = [row for row in rows if state_of(row) == "holds"]
     by_place = grouped(holding, lambda row: (row["suite"], row["model"]))
     lines = []
-    for (suite, model), held in sorted(by_place.items()):
+    for (suite, model), rows_of_place in sorted(by_place.items()):
         where = f"{in_markdown(suite)}, {in_markdown(model or 'no model')}"
-        cells = [_row(row, name) for row, name in named(held)]
+        cells = [_row(row, name) for row, name in named(rows_of_place)]
         lines += [
-            f"<details><summary>{where}: {len(held)} hold</summary>",
+            f"<details><summary>{where}: {len(rows_of_place)} hold</summary>",
             "",
             *_table(["name", "measured", "bounds", "limit", "users"], cells),
             "",
@@ -125,15 +145,24 @@ def _green(rows: Sequence[Row]) -> list[str]:
 
 
 def _row(row: Row, name: str) -> list[str]:
+    """The cells of a promise that holds."""
     value = measured(row).value
-    shown = "" if value is None else f"{value:.3f}"
-    bounds = ""
-    if row["interval"] is not None:
-        low, high = row["interval"]
-        approximate = " (approximate)" if row.get("approximate") else ""
-        bounds = f"{low:.3f} to {high:.3f}{approximate}"
-    limit = in_markdown(limit_in_short(row))
-    return [in_markdown(name), shown, bounds, limit, str(row["users"])]
+    return [
+        in_markdown(name),
+        "" if value is None else f"{value:.3f}",
+        _bounds(row),
+        in_markdown(limit_in_short(row)),
+        str(row["users"]),
+    ]
+
+
+def _bounds(row: Row) -> str:
+    """The interval of a row in words; empty if it has none."""
+    if row["interval"] is None:
+        return ""
+    low, high = row["interval"]
+    approximate = " (approximate)" if row.get("approximate") else ""
+    return f"{low:.3f} to {high:.3f}{approximate}"
 
 
 def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
@@ -154,7 +183,8 @@ def _comparison(comparison: Comparison, rows: Sequence[Row]) -> list[str]:
     for cells in changed(comparison, rows):
         changes.append([in_markdown(cell) for cell in cells])
     if changes:
-        lines += _table([column.heading for column in COLUMNS], changes, 2)
+        headings = [column.heading for column in COLUMNS]
+        lines += _table(headings, changes, wordy=2)
         lines += ["", in_markdown(comparison["bounds"])]
     return [*lines, ""]
 
@@ -170,5 +200,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], wordy: int = 1
 
 
 def _cut(lines: list[str]) -> list[str]:
+    """At most `MOST` lines, and how many are left out."""
     left = len(lines) - MOST
-    return lines if left <= 0 else [*lines[:MOST], f"* and {left} more, in the record"]
+    if left <= 0:
+        return lines
+    return [*lines[:MOST], f"* and {left} more, in the record"]

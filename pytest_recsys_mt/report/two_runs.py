@@ -29,10 +29,15 @@ from pytest_recsys_mt.report.spending import cost
 from pytest_recsys_mt.safety.errors import DataError
 from pytest_recsys_mt.safety.sanitize import one_line
 
-LIKE = ("models", "data", "seed")  # what two runs have in common of which only one is named
+LIKE = ("models", "data", "seed")
+"""What two runs have in common of which only one is named."""
+
 NO_GROUPS = (
     "no groups of users were judged in both runs; --recsys-slices=activity,genre judges some"
 )
+
+_JUDGED = tuple(change for change in CHANGES if change != "ungated")
+"""The changes of promises that were judged in both runs."""
 
 
 def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
@@ -58,41 +63,50 @@ def compare_runs(paths: Sequence[Path], output: Path | None) -> int:
 def compared(paths: Sequence[Path]) -> tuple[str, list[Sheet], int]:
     """What `compare_runs` compares, its tables, and what it returns."""
     store = Store.around(Path.cwd())
+    # Kept, because a record is large, and one file may be needed twice.
     read = cache(partial(record_at, without=OF_EXAMPLES))
     old_path, new_path = _sides(paths, store, read)
+    is_one_run = old_path == new_path
     policy_file = store.folder.parents[1] / FILE
     policy = load(policy_file) if policy_file.exists() else Policy()
-    (old, new), notes = _in_common(read(old_path), read(new_path))
+    old, new, notes = _in_common(read(old_path), read(new_path))
     alpha = policy.alpha or new["settings"].get("alpha", 0.05)
-    baseline = None if old_path == new_path else (called(old_path), old)
+    baseline = None if is_one_run else (called(old_path), old)
     with told_as_data("these are not records as --recsys-json writes them"):
-        comparisons = Gate(policy, True, alpha, "skip", baseline).comparisons(new)
+        gate = Gate(policy, asked=True, alpha=alpha, inconclusive="skip", baseline=baseline)
+        comparisons = gate.comparisons(new)
         sheets: list[Sheet] = []
         broken: list[str] = []
         for comparison in comparisons:
             section = _section(comparison, old, new)
             sheets += section.sheets
             broken += section.broken
-        sheets.append(_spent(old, new, same=old_path == new_path))
+        sheets.append(_spent(old, new, same=is_one_run))
         setbacks = _setbacks(old, new, broken)
-        refused = any(comparison["refused"] for comparison in comparisons)
-        judged = any(_has_counts(comparison, _JUDGED) for comparison in comparisons)
-        if not judged and not refused:
+        is_refused = any(comparison["refused"] for comparison in comparisons)
+        is_judged = _any_counts(comparisons, _JUDGED)
+        if not is_judged and not is_refused:
             notes.append("nothing is compared: no test was judged in both runs")
         # Once, if both sides are models of one run.
         sides = dict.fromkeys([_about(old_path, old), _about(new_path, new)])
         title = "; ".join([" -> ".join(sides), *setbacks, *notes])
-    is_worse = bool(setbacks) or any(_has_counts(comparison, LOUD) for comparison in comparisons)
-    if refused or not (judged or is_worse):
-        return title, sheets, 2
-    return title, sheets, int(is_worse)
+    is_worse = bool(setbacks) or _any_counts(comparisons, LOUD)
+    if is_refused:
+        status = 2
+    elif is_worse:
+        status = 1
+    else:
+        status = 0 if is_judged else 2
+    return title, sheets, status
 
 
-_JUDGED = CHANGES[:-1]  # all but "ungated"
-
-
-def _has_counts(comparison: Comparison, words: Sequence[str]) -> bool:
-    return any(comparison["counts"].get(word) for word in words)
+def _any_counts(comparisons: Sequence[Comparison], changes: Sequence[str]) -> bool:
+    """Whether any comparison has one of these changes."""
+    for comparison in comparisons:
+        counts = comparison["counts"]
+        if any(counts.get(change) for change in changes):
+            return True
+    return False
 
 
 def _setbacks(old: Document, new: Document, broken: Sequence[str]) -> list[str]:
@@ -115,39 +129,55 @@ def _sides(
     """
     if len(paths) == 2:
         return paths[0], paths[1]
-    if not paths:
+    named = paths[0] if paths else None
+    if named is None:
         store.run()  # raises if none is kept, or the latest is damaged
-    kept_runs = [kept for kept in store.runs() if kept.head]
-    named_runs = [kept for kept in kept_runs if not paths or kept.record == paths[0]]
-    if named_runs:
-        named = named_runs[-1]
-        alike = [kept.record for kept in kept_runs if _is_like(kept.head, named.head)]
-        if len(alike) > 1 and named.record == alike[-1]:
-            return alike[-2], alike[-1]
-        if len(alike) > 1:
-            return named.record, alike[-1]
-    if paths and len(read(paths[0])["models"]) > 1:
-        return paths[0], paths[0]
+    sides = _kept_sides(store, named)
+    if sides is not None:
+        return sides
+    if named is not None and len(read(named)["models"]) > 1:
+        return named, named
     raise DataError(
         "no other kept run has the same models, data and seed; name two records: recsys-mt compare A B"
     )
+
+
+def _kept_sides(store: Store, named: Path | None) -> tuple[Path, Path] | None:
+    """The two kept runs that one of them is compared in; None if it has no other one like it.
+
+    Args:
+        store: Holds the kept runs.
+        named: The record of one of them; None for the latest.
+    """
+    kept_runs = [kept for kept in store.runs() if kept.head]
+    candidates = [kept for kept in kept_runs if named is None or kept.record == named]
+    if not candidates:
+        return None
+    run = candidates[-1]
+    alike = [kept.record for kept in kept_runs if _is_like(kept.head, run.head)]
+    if len(alike) <= 1:
+        return None
+    latest = alike[-1]
+    if run.record == latest:
+        return alike[-2], latest
+    return run.record, latest
 
 
 def _is_like(head: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(head.get(name) == other.get(name) for name in LIKE)
 
 
-def _in_common(old: Document, new: Document) -> tuple[tuple[Document, Document], list[str]]:
+def _in_common(old: Document, new: Document) -> tuple[Document, Document, list[str]]:
     """Both records with the tests that are in both, and notes on those that are left out."""
     old_tests = set(addresses(old["results"]))
     new_tests = set(addresses(new["results"]))
     if old_tests == new_tests:
-        return (old, new), []
+        return old, new, []
     both = old_tests & new_tests
     counts = f"{len(old_tests - both)} then, {len(new_tests - both)} now"
     if not both:
         raise DataError(f"no test is in both runs: {counts}")
-    return (_only(old, both), _only(new, both)), [f"tests of one run alone: {counts}"]
+    return _only(old, both), _only(new, both), [f"tests of one run alone: {counts}"]
 
 
 def _only(document: Document, tests: Collection[str]) -> Document:
@@ -160,13 +190,16 @@ def _only(document: Document, tests: Collection[str]) -> Document:
 
 def _about(path: Path, document: Document) -> str:
     """A record in the title: what it is called, its models, its prompt, its time and its gate."""
+    started = str(document["time"]["started"])
+    to_the_minute = started[: len("2026-01-31T12:00")].replace("T", " ")
     facts = [
         one_line(", ".join(document["models"])),
         prompts_of(document),
-        str(document["time"]["started"])[:16].replace("T", " "),
+        to_the_minute,
         f"gate {document['gate']['status']}",
     ]
-    return f"{called(path)} ({', '.join(fact for fact in facts if fact)})"
+    known = ", ".join(fact for fact in facts if fact)
+    return f"{called(path)} ({known})"
 
 
 class _Section(NamedTuple):
@@ -177,6 +210,7 @@ class _Section(NamedTuple):
 
 
 def _section(comparison: Comparison, old: Document, new: Document) -> _Section:
+    """The tables on the promises, the groups of users and the users of one comparison."""
     model = comparison["model"]
     # Between two runs a model is compared with its counterpart; within one run with another model.
     against = counterpart(old, model) if comparison["baseline"] else comparison["against"]
@@ -195,22 +229,34 @@ def _section(comparison: Comparison, old: Document, new: Document) -> _Section:
 
 def _promises(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[str]) -> Sheet:
     """The table of what each promise was and is."""
-    notes = [f"cannot be compared: {reason}" for reason in comparison["refused"]]
-    notes += broken
-    counts = comparison["counts"]
-    counted = ", ".join(f"{counts[word]} {word}" for word in CHANGES if counts.get(word))
-    lists = in_words(comparison.get("lists"))
-    notes += [text for text in (counted, lists, comparison["bounds"]) if text]
-    reasons = Counter(pair.found["reason"] for pair in pairs if pair.found["change"] == "ungated")
-    notes += [f"not compared ({count}): {reason}" for reason, count in reasons.items()]
     run = comparison["baseline"] or "the same run"
+    rows = [cells_of(pair) for pair in pairs if pair.found["interval"] is not None]
     return Sheet(
         f"{comparison['model']} against {comparison['against']} of {run}",
         ("promise", "change", "then", "now", "worse by [bounds]", "margin", "users"),
-        [cells_of(pair) for pair in pairs if pair.found["interval"] is not None],
-        notes,
+        rows,
+        _notes(comparison, pairs, broken),
         wordy=2,
     )
+
+
+def _notes(comparison: Comparison, pairs: Sequence[Pair], broken: Sequence[str]) -> list[str]:
+    """What stands below the table of promises: what fails, how many changed how, and what is left out."""
+    notes = [f"cannot be compared: {reason}" for reason in comparison["refused"]]
+    notes += broken
+    counts = comparison["counts"]
+    counted = [f"{counts[change]} {change}" for change in CHANGES if counts.get(change)]
+    if counted:
+        notes.append(", ".join(counted))
+    lists = in_words(comparison.get("lists"))
+    if lists:
+        notes.append(lists)
+    if comparison["bounds"]:
+        notes.append(comparison["bounds"])
+    ungated = [pair.found for pair in pairs if pair.found["change"] == "ungated"]
+    for reason, count in Counter(found["reason"] for found in ungated).items():
+        notes.append(f"not compared ({count}): {reason}")
+    return notes
 
 
 def _groups(pairs: Sequence[Pair]) -> Iterator[Sheet]:
@@ -230,13 +276,18 @@ def _groups(pairs: Sequence[Pair]) -> Iterator[Sheet]:
 def _spent(old: Document, new: Document, *, same: bool) -> Sheet:
     """The table of calls, costs and time of both runs; of one run if both are the same."""
     documents = [new] if same else [old, new]
-    calls = [document["calls"] for document in documents]
-    tokens = [spent["prompt_tokens"] + spent["completion_tokens"] for spent in calls]
-    rows = [["calls made", *(f"{spent['made']:,}" for spent in calls)]]
+    columns = ("", "both") if same else ("", "then", "now")
+    calls_of_runs = [document["calls"] for document in documents]
+    made = []
+    tokens = []
+    for calls in calls_of_runs:
+        made.append(calls["made"])
+        tokens.append(calls["prompt_tokens"] + calls["completion_tokens"])
+    rows = [["calls made", *(f"{count:,}" for count in made)]]
     if any(tokens):
+        costs = [cost(calls) or "not known" for calls in calls_of_runs]
         rows.append(["tokens", *(f"{count:,}" for count in tokens)])
-        rows.append(["cost", *(cost(spent) or "not known" for spent in calls)])
+        rows.append(["cost", *costs])
     seconds = [str(document["time"].get("seconds", "")) for document in documents]
     rows.append(["seconds", *seconds])
-    columns = ("", "both") if same else ("", "then", "now")
     return Sheet("What they took", columns, rows)

@@ -22,7 +22,10 @@ PRIOR = 1.0
 """Ties added to each pair, so that a recommender that never lost has a strength."""
 
 DRAWS = 499
+"""Bootstrap samples of the users."""
+
 CONFIDENCE = 0.95
+"""Of the bounds of the strengths."""
 
 SCORE = "score"
 """The mean score of single lists, beside the offline metrics."""
@@ -86,96 +89,140 @@ class Standings:
     def pairs(self) -> list[dict[str, Any]]:
         """Each pair: won, tied and lost by its first recommender, Q, and whether it is clear."""
         p_values: list[float] = []
-        out: list[dict[str, Any]] = []
+        pairs: list[dict[str, Any]] = []
         for (one, other), found in self.table.pairs.items():
             mean = found.mean
-            p_values.append(min(1.0, 2 * min(mean.p_at_most(0.0), mean.p_at_least(0.0))))
-            out.append({"one": one, "other": other, **found.figures})
-        for pair, p in zip(out, holm(p_values), strict=True):
+            smaller = min(mean.p_at_most(0.0), mean.p_at_least(0.0))
+            p_values.append(min(1.0, 2 * smaller))  # both ways
+            pairs.append({"one": one, "other": other, **found.figures})
+        for pair, p in zip(pairs, holm(p_values), strict=True):
             pair["clear"] = p <= self.alpha
-        return out
+        return pairs
+
+    @cached_property
+    def _bounds(self) -> tuple[Floats, Floats]:
+        """The lower and the upper bounds of the strengths, then of the advantage, ``(m + 1,)`` each."""
+        tail = (1 - CONFIDENCE) / 2
+        low, high = np.quantile(self.table.drawn(), [tail, 1 - tail], axis=0)
+        return low, high
 
     def details(self) -> dict[str, Any]:
         """``figures`` for every report, ``scatter``, and ``league`` with all of it as data."""
-        table = self.table
-        drawn = table.drawn()
-        tail = (1 - CONFIDENCE) / 2
-        low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-        strength, place = table.strength
-        systems = []
-        figures: dict[str, float | str] = {}
-        for rank, name in enumerate(self.ranking, 1):
-            at = table.names.index(name)
-            value, least, most = float(strength[at]), float(low[at]), float(high[at])
-            figures[f"{rank}. {name}"] = f"{value:.3f} [{least:.3f}, {most:.3f}]"
-            known = {metric: values[at] for metric, values in self.metrics.items()}
-            systems.append({"name": name, "strength": value, "low": least, "high": most, **known})
-        figures["advantage of the first place"] = f"{place:.3f} [{low[-1]:.3f}, {high[-1]:.3f}]"
-        unclear = [f"{each['one']} and {each['other']}" for each in self.pairs if not each["clear"]]
-        figures["pairs not clear"] = ", ".join(unclear) or "none"
-        figures["comparisons made"] = ORDERS * sum(len(each.rows) for each in table.pairs.values())
-        scatter: dict[str, Any] = {}
-        for metric, values in self._known().items():
-            for name, value in zip(table.names, values, strict=True):
-                figures[f"{metric} of {name}"] = float(value)
-            figures |= correlations(metric, values, strength)
-            if not scatter:
-                points = [[float(x), float(y)] for x, y in zip(values, strength, strict=True)]
-                scatter = {"x": metric, "y": f"strength in {self.aspect}", "points": points}
+        low, high = self._bounds
+        _, advantage = self.table.strength
+        normalised = self._normalised()
         league = {
             "aspect": self.aspect,
-            "systems": systems,
-            "baseline": table.names[-1],
-            "first place": {"value": place, "low": float(low[-1]), "high": float(high[-1])},
+            "systems": self._systems(),
+            "baseline": self.table.names[-1],
+            "first place": {"value": advantage, "low": float(low[-1]), "high": float(high[-1])},
             "pairs": self.pairs,
             "aspects": self._by_aspect(),
-            "normalised": (normalised := self._normalised()),
+            "normalised": normalised,
             "Q with AUC": _q_with_auc(normalised),
         }
-        return {"figures": figures, "league": league, **({"scatter": scatter} if scatter else {})}
+        details = {"figures": self._figures(), "league": league}
+        scatter = self._scatter()
+        if scatter:
+            details["scatter"] = scatter
+        return details
+
+    def _systems(self) -> list[dict[str, Any]]:
+        """Each recommender with its strength, its bounds and its metrics, the strongest first."""
+        strength, _ = self.table.strength
+        low, high = self._bounds
+        systems = []
+        for name in self.ranking:
+            place = self.table.names.index(name)
+            system: dict[str, Any] = {
+                "name": name,
+                "strength": float(strength[place]),
+                "low": float(low[place]),
+                "high": float(high[place]),
+            }
+            for metric, values in self.metrics.items():
+                system[metric] = values[place]
+            systems.append(system)
+        return systems
+
+    def _figures(self) -> dict[str, float | str]:
+        """The strengths, what is known of the pairs, and the metrics with their correlations, by what they are called."""
+        strength, advantage = self.table.strength
+        low, high = self._bounds
+        figures: dict[str, float | str] = {}
+        for rank, system in enumerate(self._systems(), 1):
+            bounds = f"[{system['low']:.3f}, {system['high']:.3f}]"
+            figures[f"{rank}. {system['name']}"] = f"{system['strength']:.3f} {bounds}"
+        bounds = f"[{low[-1]:.3f}, {high[-1]:.3f}]"
+        figures["advantage of the first place"] = f"{advantage:.3f} {bounds}"
+        unclear = [pair for pair in self.pairs if not pair["clear"]]
+        named = ", ".join(f"{pair['one']} and {pair['other']}" for pair in unclear)
+        figures["pairs not clear"] = named or "none"
+        users_of_pairs = sum(len(found.rows) for found in self.table.pairs.values())
+        figures["comparisons made"] = ORDERS * users_of_pairs
+        for metric, values in self._known().items():
+            for name, value in zip(self.table.names, values, strict=True):
+                figures[f"{metric} of {name}"] = float(value)
+            figures |= correlations(metric, values, strength)
+        return figures
+
+    def _scatter(self) -> dict[str, Any]:
+        """The strengths against the first metric that all recommenders have; empty without one."""
+        strength, _ = self.table.strength
+        for metric, values in self._known().items():
+            points = [[float(x), float(y)] for x, y in zip(values, strength, strict=True)]
+            return {"x": metric, "y": f"strength in {self.aspect}", "points": points}
+        return {}
 
     def _known(self) -> dict[str, Floats]:
-        return {
-            metric: np.array(values, np.float64)
-            for metric, values in self.metrics.items()
-            if None not in values
-        }
+        """The metrics that all recommenders have, ``(m,)`` each."""
+        known = {}
+        for metric, values in self.metrics.items():
+            if None not in values:
+                known[metric] = np.array(values, np.float64)
+        return known
 
     def _by_aspect(self) -> dict[str, dict[str, Any]]:
-        out = {}
-        for name, table in self.aspects.items():
+        """The strengths in each aspect that users were asked about, and their correlations with the metrics."""
+        by_aspect = {}
+        for aspect, table in self.aspects.items():
             if not len(table.users):
                 continue
-            strength = table.strength[0]
+            strength, _ = table.strength
             figures: dict[str, float | str] = {}
             for metric, values in self._known().items():
                 figures |= correlations(metric, values, strength)
-            known = dict(zip(table.names, map(float, strength), strict=True))
-            out[name] = {"strength": known, "correlations": figures}
-        return out
+            strength_of = dict(zip(table.names, map(float, strength), strict=True))
+            by_aspect[aspect] = {"strength": strength_of, "correlations": figures}
+        return by_aspect
 
     def _normalised(self) -> dict[str, dict[str, float]]:
         """AUC, Q against the baseline and the score, each divided by the largest; without the baseline."""
         *others, baseline = self.table.names
         columns: dict[str, list[float]] = {}
-        q = [each["Q"] for each in self.pairs if each["other"] == baseline]
+        q = [pair["Q"] for pair in self.pairs if pair["other"] == baseline]
         if all(isinstance(value, float) for value in q):
             columns["Q"] = q
         for metric, values in self._known().items():
             if metric in ("AUC", SCORE):
-                columns[metric] = list(map(float, values[:-1]))
-        return {
-            column: {name: value / max(values) for name, value in zip(others, values, strict=True)}
-            for column, values in columns.items()
-            if max(values) > 0
-        }
+                columns[metric] = [float(value) for value in values[:-1]]
+        normalised = {}
+        for column, numbers in columns.items():
+            largest = max(numbers)
+            if largest > 0:
+                shares = [number / largest for number in numbers]
+                normalised[column] = dict(zip(others, shares, strict=True))
+        return normalised
 
 
 def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Pearson's correlation of the columns Q and AUC of `Standings`; empty if they have none."""
     from scipy.stats import pearsonr
 
     q, by_auc = (np.array([*columns.get(name, {}).values()]) for name in ("Q", "AUC"))
-    if not 2 < len(q) == len(by_auc) or np.ptp(q) == 0 or np.ptp(by_auc) == 0:
+    if len(q) <= 2 or len(q) != len(by_auc):
+        return {}
+    if np.ptp(q) == 0 or np.ptp(by_auc) == 0:
         return {}
     found = pearsonr(by_auc, q)
     return {"correlation": float(found.statistic), "p-value": float(found.pvalue)}
@@ -184,15 +231,18 @@ def _q_with_auc(columns: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def offline_metrics(sample: Sample, context: Context) -> dict[str, float | None]:
     """Means over users of AUC, nDCG and URD; None without any value."""
     values: dict[str, list[float | None]] = {"AUC": [], "nDCG": [], "URD": []}
-    for asked in () if too_many_unread(sample, context) else sample.asked:
-        request, items, known = asked.request, asked.answers[0].items, context.items
+    known = context.items
+    is_readable = not too_many_unread(sample, context)
+    for asked in sample.asked if is_readable else ():
+        request = asked.request
+        items = asked.answers[0].items
         offered = [item.id for item in request.candidates or ()]
         values["AUC"].append(auc(items, offered, asked.relevant))
         values["nDCG"].append(ndcg(items, asked.relevant, request.k))
         # User recommendation diversity: how different the genres within a list are.
         genres = [genres_of(known[item]) for item in items if item in known]
         values["URD"].append(intra_list_diversity(genres))
-    return {name: mean_known(each) for name, each in values.items()}
+    return {metric: mean_known(of_users) for metric, of_users in values.items()}
 
 
 def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, float | str]:
@@ -201,10 +251,12 @@ def correlations(metric: str, values: Floats, strength: Floats) -> dict[str, flo
 
     if np.ptp(values) == 0 or np.ptp(strength) == 0:
         return {f"Pearson with {metric}": "undefined (all alike)"}
-    pearson, spearman = pearsonr(values, strength), spearmanr(values, strength)
+    pearson = pearsonr(values, strength)
+    spearman = spearmanr(values, strength)
+    linear = f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})"
     # The p-value of the rank correlation is invalid for few recommenders: 0 for a perfect one.
     return {
-        f"Pearson with {metric}": f"{float(pearson.statistic):.4f} (p = {float(pearson.pvalue):.4f})",
+        f"Pearson with {metric}": linear,
         f"Spearman with {metric}": f"{float(spearman.statistic):.4f}",
     }
 

@@ -5,8 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_recsys_mt.gate.decision import KINDS, Gate
+from pytest_recsys_mt.gate.decision import Gate
 from pytest_recsys_mt.gate.document import Decision
+from pytest_recsys_mt.gate.reasons import KINDS
 from pytest_recsys_mt.gate.states import state_of_test
 from pytest_recsys_mt.report.html.page import render
 from pytest_recsys_mt.report.markdown import in_markdown

@@ -6,10 +6,10 @@ Holm's correction over all measures and pairs of a board.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_recsys_mt.gate.baseline import is_number
 from pytest_recsys_mt.gate.comparison import compare, keyed
@@ -28,6 +28,16 @@ PLAIN = Policy(margin=0.0)
 
 BETTER = {"at least": "higher", "at most": "lower", "within": "nearer 0"}
 """Which values are better, by what a row allows."""
+
+GOODNESS: Mapping[str, Callable[[float], float]] = {
+    "at least": lambda value: value,
+    "at most": lambda value: -value,
+    "within": lambda value: -abs(value),
+}
+"""A number that is greater for better values, by what a row allows."""
+
+Ahead = dict[str, tuple[str, ...]]
+"""On one measure, the models that each model is ahead of."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,12 @@ class Board:
 
     def ahead(self, one: str, other: str) -> int:
         """On how many measures one model is ahead of another one."""
-        return sum(one in line.cells and other in line.cells[one].ahead for line in self.lines)
+        count = 0
+        for line in self.lines:
+            cell = line.cells.get(one)
+            if cell is not None and other in cell.ahead:
+                count += 1
+        return count
 
 
 def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[Board]:
@@ -110,47 +125,50 @@ def boards_of(records: Sequence[tuple[str, Document]], suite: str = "") -> list[
     """
     boards = []
     for pool in pools_of(records):
-        every_row = chain.from_iterable(pool.rows.values())
-        for name in dict.fromkeys(row["suite"] for row in every_row):
-            if suite not in ("", name):
-                continue
-            board = _board(pool, name)
-            if board.lines:
-                boards.append(board)
+        for name in _suites_of(pool):
+            if suite in ("", name):
+                board = _board(pool, name)
+                if board.lines:
+                    boards.append(board)
     if not boards:
         every_row = chain.from_iterable(record["results"] for _, record in records)
-        suites = ", ".join(sorted({str(row["suite"]) for row in every_row}))
+        suites = sorted({str(row["suite"]) for row in every_row})
+        told = one_line(", ".join(suites)) or "none"
         wanted = f"of the suite {suite!r} " if suite else ""
-        raise DataError(
-            f"the records have no value {wanted}to compare; their suites: {one_line(suites) or 'none'}"
-        )
+        raise DataError(f"the records have no value {wanted}to compare; their suites: {told}")
     return boards
+
+
+def _suites_of(pool: Pool) -> list[str]:
+    """The suites of the rows of a pool, each once."""
+    every_row = chain.from_iterable(pool.rows.values())
+    return list(dict.fromkeys(row["suite"] for row in every_row))
 
 
 def _board(pool: Pool, suite: str) -> Board:
     """The board of one suite; without lines if no value of it can be shown."""
+    _, first_record = pool.first
     every_row = chain.from_iterable(pool.rows.values())
     rows = [row for row in every_row if row["suite"] == suite]
     shown = [row for row in rows if detail_of(row, "column") is not False]
     by_model = grouped(shown, lambda row: row["model"])
-    alpha = float(pool.first[1]["settings"].get("alpha", 0.05))
+    alpha = float(first_record["settings"].get("alpha", 0.05))
     ahead, compared = _ahead(by_model, alpha)
     lines = _lines(by_model, ahead)
-    published_tables = [detail_of(row, "published") for row in shown]
-    sources = [str(table["source"]) for table in published_tables if table]
     spent = {}
     partial = {}
-    for called, held in by_model.items():
+    for called, rows_of_model in by_model.items():
         name, record, model = pool.origin[called]
-        spent[called] = _spent(record, model, suite, held)
-        if record["gate"]["incomplete"]:
-            partial[name] = one_line("; ".join(str(why) for why in record["gate"]["incomplete"]))
+        spent[called] = _spent(record, model, suite, rows_of_model)
+        incomplete = record["gate"]["incomplete"]
+        if incomplete:
+            partial[name] = one_line("; ".join(str(reason) for reason in incomplete))
     return Board(
         suite=suite,
-        data=str(pool.first[1]["data"]),
+        data=str(first_record["data"]),
         models=list(by_model),
         published=_distinct(line.published for line in lines),
-        sources=list(dict.fromkeys(sources)),
+        sources=_sources(shown),
         lines=lines,
         alpha=alpha,
         pairs=sum(math.comb(len(line.cells), 2) for line in lines),
@@ -161,40 +179,61 @@ def _board(pool: Pool, suite: str) -> Board:
     )
 
 
+def _sources(rows: Iterable[Row]) -> list[str]:
+    """Where the published values in the details of rows stand, each once."""
+    sources = []
+    for row in rows:
+        published = detail_of(row, "published")
+        if published:
+            sources.append(str(published["source"]))
+    return list(dict.fromkeys(sources))
+
+
 def _distinct(names: Iterable[Iterable[str]]) -> list[str]:
     """Each name once, in their order."""
     return list(dict.fromkeys(chain.from_iterable(names)))
 
 
-def _lines(
-    by_model: Mapping[str, Sequence[Row]], ahead: Mapping[Key, Mapping[str, tuple[str, ...]]]
-) -> list[Line]:
+def _lines(by_model: Mapping[str, Sequence[Row]], ahead: Mapping[Key, Ahead]) -> list[Line]:
     """The measures that have a value, those of one table together."""
-    names: dict[Key, str] = {}
-    row_of: dict[str, dict[Key, Row]] = {}
+    short_name_of: dict[Key, str] = {}
+    rows_of_model: dict[str, dict[Key, Row]] = {}
     for model, rows in by_model.items():
         keyed_rows = list(keyed(rows))
-        row_of[model] = dict(keyed_rows)
-        for (_, name), (key, _) in zip(named(rows), keyed_rows, strict=True):
-            names[key] = name
-    lines = [_line(key, row_of, ahead.get(key, {})) for key in names]
-    # A short name that two measures of a table have is replaced by the name of the row.
-    count_of_name = Counter((line.table, line.name) for line in lines)
-    lines = [
-        line if count_of_name[line.table, line.name] == 1 else replace(line, name=name)
-        for line, name in zip(lines, names.values(), strict=True)
-    ]
-    tables = list(dict.fromkeys(line.table for line in lines))
-    place_of = {table: place for place, table in enumerate(tables)}
-    lines.sort(key=lambda line: (place_of[line.table], line.place))
+        rows_of_model[model] = dict(keyed_rows)
+        for (key, _), (_, name) in zip(keyed_rows, named(rows), strict=True):
+            short_name_of[key] = name
+    lines = [_line(key, rows_of_model, ahead.get(key, {})) for key in short_name_of]
+    lines = _with_distinct_names(lines, list(short_name_of.values()))
+    # Tables keep their order; within one, lines stand in the places that they declare.
+    tables = dict.fromkeys(line.table for line in lines)
+    place_of_table = {table: place for place, table in enumerate(tables)}
+    lines.sort(key=lambda line: (place_of_table[line.table], line.place))
     return [line for line in lines if line.cells]
 
 
-def _ahead(
-    rows: Mapping[str, Sequence[Row]], alpha: float
-) -> tuple[dict[Key, dict[str, tuple[str, ...]]], int]:
+def _with_distinct_names(lines: Sequence[Line], other_names: Sequence[str]) -> list[Line]:
+    """The lines; where two of one table have the same name, each takes its other one instead."""
+    count_of_name = Counter((line.table, line.name) for line in lines)
+    renamed = []
+    for line, other_name in zip(lines, other_names, strict=True):
+        is_alone = count_of_name[line.table, line.name] == 1
+        renamed.append(line if is_alone else replace(line, name=other_name))
+    return renamed
+
+
+class _Claim(NamedTuple):
+    """That one model is better than another on a measure, and the p-value of that."""
+
+    p: float
+    key: Key
+    better: str
+    worse: str
+
+
+def _ahead(rows: Mapping[str, Sequence[Row]], alpha: float) -> tuple[dict[Key, Ahead], int]:
     """Which models are ahead of which others, by measure, and how many pairs of values were compared."""
-    claims: list[tuple[float, Key, str, str]] = []
+    claims: list[_Claim] = []
     for one, other in combinations(rows, 2):
         findings = compare(rows[one], rows[other], PLAIN, alpha)
         for (key, _), found in zip(keyed(rows[other]), findings, strict=True):
@@ -203,39 +242,26 @@ def _ahead(
             # Without p-values, each user has the same value of both.
             p_worse = 1.0 if found["p_worse"] is None else found["p_worse"]
             p_better = 1.0 if found["p_better"] is None else found["p_better"]
-            claims.append((p_worse, key, one, other))
-            claims.append((p_better, key, other, one))
-    adjusted = holm([p for p, *_ in claims])
-    ahead: dict[Key, dict[str, tuple[str, ...]]] = {}
-    for p, (_, key, better, worse) in zip(adjusted, claims, strict=True):
+            claims.append(_Claim(p_worse, key, better=one, worse=other))
+            claims.append(_Claim(p_better, key, better=other, worse=one))
+    adjusted = holm([claim.p for claim in claims])
+    ahead: dict[Key, Ahead] = {}
+    for claim, p in zip(claims, adjusted, strict=True):
         if p <= alpha:
-            others_by_model = ahead.setdefault(key, {})
-            others_by_model[better] = (*others_by_model.get(better, ()), worse)
+            ahead_on_measure = ahead.setdefault(claim.key, {})
+            others = ahead_on_measure.get(claim.better, ())
+            ahead_on_measure[claim.better] = (*others, claim.worse)
     # Each pair is two claims, one in each direction.
     return ahead, len(claims) // 2
 
 
-def _line(
-    key: Key, by_model: Mapping[str, Mapping[Key, Row]], ahead: Mapping[str, tuple[str, ...]]
-) -> Line:
+def _line(key: Key, rows_of_model: Mapping[str, Mapping[Key, Row]], ahead: Ahead) -> Line:
     """One measure, from its row of each model that has one."""
-    held = {model: rows[key] for model, rows in by_model.items() if key in rows}
-    values = {}
-    for model, row in held.items():
-        value = _value_of(row)
-        if value is not None:
-            values[model] = value
-    first = next(iter(held.values()))
+    row_of = {model: rows[key] for model, rows in rows_of_model.items() if key in rows}
+    first = next(iter(row_of.values()))
     declared = detail_of(first, "column")
     column = declared if isinstance(declared, dict) else {}
-    allowed = column.get("allowed", first.get("allowed"))
-    best = _best(values, allowed)
-    cells = {}
-    for model, value in values.items():
-        bounds = held[model].get("interval")
-        interval = None if bounds is None else (float(bounds[0]), float(bounds[1]))
-        status = str(held[model]["status"])
-        cells[model] = Cell(value, interval, status, model in best, ahead.get(model, ()))
+    allowed = str(column.get("allowed", first.get("allowed")))
     test = spoken_of(key[0])
     parameters = parts_of(key[0]).parameters
     metric = str(measured(first).metric or first.get("measures") or first["oracle"])
@@ -244,12 +270,40 @@ def _line(
         table=str(column.get("table", f"{test}: {metric}")),
         name=str(column.get("name", parameters or test)),
         metric=metric,
-        better=BETTER.get(str(allowed), ""),
-        cells=cells,
-        published=dict(_published(held.values())),
-        baselines=dict(_baselines(held.values())),
+        better=BETTER.get(allowed, ""),
+        cells=_cells(row_of, allowed, ahead),
+        published=dict(_published(row_of.values())),
+        baselines=dict(_baselines(row_of.values())),
         place=float(place) if is_number(place) else 0.0,
     )
+
+
+def _cells(row_of: Mapping[str, Row], allowed: str, ahead: Ahead) -> dict[str, Cell]:
+    """What each model with a value reached.
+
+    Args:
+        row_of: The row of each model.
+        allowed: What the rows allow, a key of `BETTER` if it is known which values are better.
+        ahead: The models that each is ahead of.
+    """
+    values = {}
+    for model, row in row_of.items():
+        value = _value_of(row)
+        if value is not None:
+            values[model] = value
+    best = _best(values, allowed)
+    cells = {}
+    for model, value in values.items():
+        row = row_of[model]
+        bounds = row.get("interval")
+        cells[model] = Cell(
+            value=value,
+            interval=None if bounds is None else (float(bounds[0]), float(bounds[1])),
+            status=str(row["status"]),
+            best=model in best,
+            ahead=ahead.get(model, ()),
+        )
+    return cells
 
 
 def _value_of(row: Row) -> float | None:
@@ -273,55 +327,69 @@ def _baselines(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
                 yield str(name), float(value)
 
 
-def _best(values: Mapping[str, float], allowed: object) -> set[str]:
+def _best(values: Mapping[str, float], allowed: str) -> set[str]:
     """The models of the best value; none if all have one value, or nobody knows which values are better."""
-    goodness_of = {
-        "at least": lambda value: value,
-        "at most": lambda value: -value,
-        "within": lambda value: -abs(value),
-    }
-    if len(set(values.values())) < 2 or str(allowed) not in goodness_of:
+    if len(set(values.values())) < 2 or allowed not in GOODNESS:
         return set()
-    goodness = {model: goodness_of[str(allowed)](value) for model, value in values.items()}
-    most = max(goodness.values())
-    return {model for model, value in goodness.items() if value == most}
+    goodness_of = GOODNESS[allowed]
+    most = max(goodness_of(value) for value in values.values())
+    return {model for model, value in values.items() if goodness_of(value) == most}
 
 
 def _published(rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
+    """The published values of the metric of rows, by the names of their models."""
     for row in rows:
-        given = detail_of(row, "published")
-        if not given:
+        table = detail_of(row, "published")
+        if not table:
             continue
-        columns = [letters_of(str(column)) for column in given["columns"]]
+        columns = [letters_of(str(column)) for column in table["columns"]]
         metric = letters_of(str(measured(row).metric))
-        if metric not in columns and len(columns) != 2:
+        if metric in columns:
+            place = columns.index(metric)
+        elif len(columns) == 2:
+            place = 1  # that beside the names
+        else:
             continue
-        at = columns.index(metric) if metric in columns else 1
-        for cells in given["rows"]:
-            value = cells[at] if at < len(cells) else None
-            if isinstance(value, int | float) and not str(cells[0]).endswith("(this run)"):
-                yield str(cells[0]), float(value)
+        for cells in table["rows"]:
+            name = str(cells[0])
+            value = cells[place] if place < len(cells) else None
+            if isinstance(value, int | float) and not name.endswith("(this run)"):
+                yield name, float(value)
 
 
 def _spent(record: Document, model: str, suite: str, rows: Sequence[Row]) -> Spent:
     """What the answers of one model took in a suite, by the calls and the figures of its record."""
-    every_call_row = record["calls"]["by"]
-    calls = [each for each in every_call_row if (each["suite"], each["model"]) == (suite, model)]
-    costs = [each["usd"] for each in calls]
-    known_costs = [cost for cost in costs if cost is not None]
-    every_figures: list[Mapping[str, Any]] = [detail_of(row, "figures") or {} for row in rows]
+    calls = []
+    for row_of_calls in record["calls"]["by"]:
+        place = (row_of_calls["suite"], row_of_calls["model"])
+        if place == (suite, model):
+            calls.append(row_of_calls)
+    answered = sum(each["cached"] + each["made"] for each in calls)
+    tokens = sum(each["prompt_tokens"] + each["completion_tokens"] for each in calls)
+    every_figures = [detail_of(row, "figures") or {} for row in rows]
     # Rows of multiple-choice questions have these figures.
     figures = [each for each in every_figures if "missed_rate" in each]
-    questions = [int(each.get("questions", 0)) for each in figures]
-    missed = [
-        float(each["missed_rate"]) * count for each, count in zip(figures, questions, strict=True)
-    ]
-    seconds = [each.get("seconds", 0.0) for each in figures]
-    knows_seconds = bool(figures) and None not in seconds
     return Spent(
-        calls=sum(each["cached"] + each["made"] for each in calls),
-        tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in calls),
-        usd=None if None in costs else sum(known_costs),
-        seconds=sum(seconds) if knows_seconds else None,
-        missed=sum(missed) / sum(questions) if sum(questions) else None,
+        calls=answered,
+        tokens=tokens,
+        usd=_sum_if_known([each["usd"] for each in calls]),
+        seconds=_sum_if_known([each.get("seconds", 0.0) for each in figures]) if figures else None,
+        missed=_missed(figures),
     )
+
+
+def _sum_if_known(numbers: Sequence[float | None]) -> float | None:
+    """The sum of some numbers; None if any of them is."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _missed(figures: Sequence[Mapping[str, Any]]) -> float | None:
+    """The share of all questions without a choice that could be read; None without questions."""
+    questions = 0
+    missed = 0.0
+    for each in figures:
+        count = int(each.get("questions", 0))
+        questions += count
+        missed += float(each["missed_rate"]) * count
+    return missed / questions if questions else None

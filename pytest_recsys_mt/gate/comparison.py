@@ -146,13 +146,10 @@ def _compare(old: Row | None, new: Row, policy: Policy) -> Changed | _Undecided:
     # Only a metric can be too good: an effect that vanished was fixed.
     if suspicious is None and found["metric"] is not None:
         suspicious = policy.suspicious
-    found = {
-        **found,
-        "users": len(users),
-        "margin": margin,
-        "suspicious": suspicious,
-        "early": asked_users(old) < asked_users(new),
-    }
+    found["users"] = len(users)
+    found["margin"] = margin
+    found["suspicious"] = suspicious
+    found["early"] = asked_users(old) < asked_users(new)
     then = _side(old, users, joint, unknown)
     now = _side(new, users, joint, unknown)
     if np.array_equal(then.values, now.values) and not unknown:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_recsys_mt.engine.runner import Runner
     from pytest_recsys_mt.engine.settings import Settings
     from pytest_recsys_mt.faults.faulty import Faulty
-    from pytest_recsys_mt.faults.shipped import Dose
+    from pytest_recsys_mt.faults.naming import Dose
     from pytest_recsys_mt.gate.document import Planted
 
 USERS = 20
@@ -83,7 +83,7 @@ def _probe(runner: Runner, faulty: Faulty) -> None:
 def _planting(text: str | None) -> Planting | None:
     if text is None:
         return None
-    from pytest_recsys_mt.faults.shipped import dose
+    from pytest_recsys_mt.faults.naming import dose
 
     try:
         return Planting(dose(text))

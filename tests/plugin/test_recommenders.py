@@ -129,7 +129,7 @@ def test_an_object_that_is_no_recommender_says_what_it_lacks(project: pytest.Pyt
     project.makepyfile(TEST)
     result = project.runpytest_inprocess()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["E*RecommenderError: *recommend(requests)*complete(prompts)*"])
+    result.stdout.fnmatch_lines(["fixture:object: *recommend(requests)*complete(prompts)*"])
 
 
 def test_a_refusal_of_all_does_not_apply_and_of_some_is_counted(

@@ -7,6 +7,7 @@ help, and the field of `Settings` that it fills. Suites declare their own; see `
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache, partial
@@ -28,8 +29,10 @@ from pytest_recsys_mt.extensions.options import (
     whole_number,
 )
 from pytest_recsys_mt.gate.policy import Policy
+from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.safety.errors import RecommenderError, meant
 from pytest_recsys_mt.safety.files import expanded
+from pytest_recsys_mt.verdict.wording import typed
 
 if TYPE_CHECKING:
     from pytest_recsys_mt.calls.cache import Mode
@@ -255,7 +258,7 @@ class Settings(AskedSettings):
             return getattr(self, FIELDS[name])
         names = sorted({*FIELDS, *self.of_suites})
         raise RecommenderError(
-            f"recsys_session.option({name!r}): there is no such option{meant(name, names)}; the options are "
+            f"option({name!r}): there is no such option{meant(name, names)}; the options are "
             f"{', '.join(names)}"
         )
 
@@ -304,7 +307,10 @@ def faults_of_suite_options() -> tuple[str, ...]:
 # Once in a process: a package that a test puts on the path has missed pytest's command line.
 @cache
 def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
-    owners = {option.name: "pytest-recsys-mt" for option in OPTIONS}
+    # A record has these settings too (`report.facts.settings_of`), so an option of such a name would overwrite one.
+    recorded = {*RECORDED, *(each.name for each in fields(Design)), "past"}
+    taken = {*(option.name for option in OPTIONS), *(name.replace("_", "-") for name in recorded)}
+    owners = dict.fromkeys(taken, "pytest-recsys-mt")
     found: list[SuiteOption] = []
     wrong: list[str] = []
     for point in entry_points(extensions.OPTIONS):
@@ -320,7 +326,9 @@ def _suite_options() -> tuple[tuple[SuiteOption, ...], tuple[str, ...]]:
             if not isinstance(each, SuiteOption):
                 wrong.append(f"{told}{each!r} is no SuiteOption")
             elif each.name in owners:
-                wrong.append(f"{told}{owners[each.name]} has an option {each.name!r} too")
+                wrong.append(
+                    f"{told}{owners[each.name]} has an option or a setting {each.name!r} too"
+                )
             else:
                 owners[each.name] = owner
                 found.append(each)
@@ -339,5 +347,24 @@ def filled(value: Callable[[Option], Any]) -> dict[str, Any]:
         for field in fields(Settings)
         if field.metadata
     }
-    made["of_suites"] = {each.name: each.make(value(each)) for each in suite_options()}
+    made["of_suites"] = {each.name: _made(each, value(each)) for each in suite_options()}
     return made
+
+
+def _made(option: SuiteOption, value: Any) -> Any:
+    """What a suite makes of the value of its option; a `ValueError` if the record of the run could not have it."""
+    made = option.make(value)
+    try:
+        json.dumps(plain(made), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{typed(option.name)}: {made!r} cannot stand in a record ({error}); what `make` of the SuiteOption makes "
+            f"must be plain JSON, or have an attribute `recorded` that is"
+        ) from None
+    return made
+
+
+def plain(value: object) -> object:
+    """A setting as a record has it."""
+    found = getattr(value, "recorded", value)
+    return list(found) if isinstance(found, tuple) else found

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 import pytest
 
-from pytest_recsys_mt.engine.settings import every_option
+from pytest_recsys_mt.engine.settings import every_option, faults_of_suite_options
 from pytest_recsys_mt.requests.design import Design
 from pytest_recsys_mt.verdict.wording import typed
 
@@ -37,8 +37,9 @@ def check_options(parser: pytest.Parser, arguments: Sequence[str]) -> None:
             continue
         hint = _hint(name, switches, is_ours=name.startswith("--recsys"))
         if hint is not None:
+            missing = "".join(f"; {fault}" for fault in faults_of_suite_options())
             raise pytest.UsageError(
-                f"there is no option {name!r}; {hint}'pytest --help' lists all options under recsys-mt"
+                f"there is no option {name!r}; {hint}'pytest --help' lists all options under recsys-mt{missing}"
             )
 
 

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from pytest_recsys_mt.engine.settings import (
     filled,
     suite_options,
 )
-from pytest_recsys_mt.extensions.options import Option, SuiteOption
+from pytest_recsys_mt.extensions.options import Option, SuiteOption, switched
 from pytest_recsys_mt.gate.policy import FILE, Policy, load
 from pytest_recsys_mt.safety.errors import PolicyError
 from pytest_recsys_mt.safety.files import cache_folder, expanded
@@ -121,6 +122,13 @@ def _refuse_contradictions(values: dict[str, Any]) -> None:
         )
     for option in suite_options():
         _refuse_contradictions_of(option, values)
+    given = [option for option in suite_options() if values[option.name]]
+    _refuse_several(
+        [option for option in given if option.wraps], values, "wraps the recommender under test"
+    )
+    _refuse_several(
+        [option for option in given if option.is_data], values, "brings the data of the run"
+    )
     models: tuple[str, ...] = values["model"]
     if values["pin"] and len(models) > 1:
         raise pytest.UsageError(
@@ -141,6 +149,15 @@ def _refuse_contradictions_of(option: SuiteOption, values: dict[str, Any]) -> No
     if option.wraps and values["executor"] == "ray":
         raise pytest.UsageError(
             f"{_as_given(option, values)} changes the recommender in this process: leave out recsys_executor=ray"
+        )
+
+
+def _refuse_several(options: Sequence[SuiteOption], values: dict[str, Any], what: str) -> None:
+    """Raise a usage error if two options do what only one can do."""
+    if len(options) > 1:
+        first, second = (_as_given(option, values) for option in options[:2])
+        raise pytest.UsageError(
+            f"{first} and {second} are given, and each {what}; leave one of them out"
         )
 
 
@@ -212,7 +229,7 @@ def _value(config: pytest.Config, option: Option) -> Any:
             return is_switched_on
     given, place = _given_text(config, option)
     if given is None:
-        return option.default
+        return bool(option.default) if option.flag else option.default
     if option.repeatable:
         return tuple(_read(option, text, place) for text in given)
     return _read(option, given, place)
@@ -248,6 +265,6 @@ def _read(option: Option, given: object, place: str) -> Any:
             f"of the environment, and let the recommender read it there"
         )
     try:
-        return option.read(text)
+        return switched(text) if option.flag else option.read(text)
     except ValueError as error:
         raise pytest.UsageError(f"{place}={given!r}: {error}") from None

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, get_args
 
 from pytest_recsys_mt.calls.readings import Reading
-from pytest_recsys_mt.engine.settings import RECORDED, Settings
+from pytest_recsys_mt.engine.settings import RECORDED, Settings, plain
 from pytest_recsys_mt.gate.document import Readable, Row
 from pytest_recsys_mt.gate.states import grouped
 from pytest_recsys_mt.oracles.statistics.order import UNPROVEN, dependence
@@ -30,16 +30,11 @@ def settings_of(settings: Settings) -> dict[str, object]:
     """The settings that answers or verdicts depend on: no paths, no secrets."""
     return {
         **dataclasses.asdict(settings.design),
-        **{name: _plain(getattr(settings, name)) for name in RECORDED},
-        **{name.replace("-", "_"): _plain(made) for name, made in settings.of_suites.items()},
+        **{name: plain(getattr(settings, name)) for name in RECORDED},
+        **{name.replace("-", "_"): plain(made) for name, made in settings.of_suites.items()},
         "prompt": settings.prompt or settings.design.prompt,
         "past": PAST,
     }
-
-
-def _plain(value: object) -> object:
-    plain = getattr(value, "recorded", value)
-    return list(plain) if isinstance(plain, tuple) else plain
 
 
 def dependences(rows: Iterable[Row]) -> list[str]:

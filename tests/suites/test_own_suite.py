@@ -86,7 +86,7 @@ def test_options_that_cannot_be_given_are_named_and_the_others_work(
 ) -> None:
     (tmp_path / "taken.py").write_text(
         "from pytest_recsys_mt.extensions import SuiteOption\n"
-        "OPTIONS = (SuiteOption('seed', 'mine'), 'no option')\n"
+        "OPTIONS = (SuiteOption('seed', 'mine'), SuiteOption('fold', 'mine'), 'no option')\n"
     )
     info = tmp_path / "broken_suite-1.0.dist-info"
     info.mkdir()
@@ -103,9 +103,40 @@ def test_options_that_cannot_be_given_are_named_and_the_others_work(
         "the options of the suite 'gone' of broken-suite cannot be given: ModuleNotFoundError"
         in told
     )
-    assert "pytest-recsys-mt has an option 'seed' too" in told
+    assert "pytest-recsys-mt has an option or a setting 'seed' too" in told
+    assert "pytest-recsys-mt has an option or a setting 'fold' too" in told
     assert "'no option' is no SuiteOption" in told
     assert "2 hold" in told
+
+
+def test_values_that_no_record_can_have_and_two_wrappings_are_refused_at_the_start(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "odd.py").write_text(
+        "from pytest_recsys_mt.extensions import SuiteOption\n"
+        "OPTIONS = (SuiteOption('odd', 'mine', make=lambda text: text and {text}),\n"
+        "    SuiteOption('lid', 'mine', wraps=True), SuiteOption('on', 'mine', flag=True))\n"
+    )
+    (tmp_path / "test_on.py").write_text(
+        "def test_on(recsys): assert recsys.option('on') is False\n"
+    )
+    info = tmp_path / "odd_suite-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-suite\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[pytest_recsys_mt.options]\nodd = odd:OPTIONS\ngone = nowhere:OPTIONS\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    words = ("-m", "pytest", "-p", "no:cacheprovider", "test_on.py")
+
+    odd = run(environment, tmp_path, *words, "--recsys-odd=x", fails=True).stderr
+    assert "--recsys-odd: {'x'} cannot stand in a record" in odd
+    fault = ("-o", "recsys_fault=repeats")
+    both = run(environment, tmp_path, *words, "--recsys-lid=x", *fault, fails=True).stderr
+    assert "each wraps the recommender under test; leave one of them out" in both
+    gone = run(environment, tmp_path, *words, "--recsys-far=1", fails=True).stderr
+    assert "the options of the suite 'gone' of odd-suite cannot be given" in gone
+    run(environment, tmp_path, *words, "-o", "recsys_on=false")
 
 
 def test_a_table_or_a_command_that_cannot_be_loaded_is_named_and_the_others_work(
